@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* opcode.c: the table of send opcodes (IBA 10.8.2, table 81). */
+#include "opcode.h"
+#include "key.h"
+
+#define SEND_FLAGS                                                                                 \
+	(BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED | BELLHOP_SQE_SOLICITED | BELLHOP_SQE_INLINE)
+
+static const struct bellhop_opcode opcodes[] = {
+	[BELLHOP_WR_RDMA_WRITE] = {
+		.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE,
+		.flags = SEND_FLAGS,
+		.wc = BELLHOP_WC_RDMA_WRITE,
+		.access = BELLHOP_ACCESS_REMOTE_WRITE,
+	},
+	[BELLHOP_WR_RDMA_WRITE_WITH_IMM] = {
+		.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE | BELLHOP_OP_RECV | BELLHOP_OP_IMM,
+		.flags = SEND_FLAGS,
+		.wc = BELLHOP_WC_RDMA_WRITE,
+		.recv_wc = BELLHOP_WC_RECV_RDMA_WITH_IMM,
+		.access = BELLHOP_ACCESS_REMOTE_WRITE,
+	},
+	[BELLHOP_WR_SEND] = {
+		.traits = BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER,
+		.flags = SEND_FLAGS,
+		.wc = BELLHOP_WC_SEND,
+		.recv_wc = BELLHOP_WC_RECV,
+	},
+	[BELLHOP_WR_SEND_WITH_IMM] = {
+		.traits = BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER | BELLHOP_OP_IMM,
+		.flags = SEND_FLAGS,
+		.wc = BELLHOP_WC_SEND,
+		.recv_wc = BELLHOP_WC_RECV,
+	},
+	[BELLHOP_WR_RDMA_READ] = {
+		.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE | BELLHOP_OP_READ,
+		.flags = SEND_FLAGS & ~BELLHOP_SQE_INLINE,
+		.wc = BELLHOP_WC_RDMA_READ,
+		.access = BELLHOP_ACCESS_REMOTE_READ,
+	},
+};
+
+static const struct bellhop_opcode unknown;
+
+const struct bellhop_opcode *bellhop_opcode_row(u8 opcode)
+{
+	u32 rows = sizeof(opcodes) / sizeof(opcodes[0]);
+
+	if (opcode >= rows)
+		return &unknown;
+	return &opcodes[array_index_nospec((u32)opcode, rows)];
+}

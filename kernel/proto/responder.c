@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* responder.c: the responder's first checks and the table of its refusals (IBA 9.9.3, table 62). */
+#include "responder.h"
+
+enum bellhop_reason bellhop_responder_admit(const struct bellhop_responder *responder,
+					    u32 source_qpn, const struct bellhop_opcode *op)
+{
+	if (!bellhop_state_responds(responder->state) || responder->source_qpn != source_qpn)
+		return BELLHOP_REASON_SILENT;
+	if (op->access & ~responder->access)
+		return BELLHOP_REASON_QP_ACCESS;
+	if ((op->traits & BELLHOP_OP_READ) && !responder->max_rd_atomic)
+		return BELLHOP_REASON_NO_RD_ATOMIC;
+	return BELLHOP_REASON_NONE;
+}
+
+#define INVALID_REQUEST(recv_status, tell)                                                         \
+	{                                                                                          \
+		.requester = BELLHOP_WC_REM_INV_REQ_ERR, .responder = (recv_status),               \
+		.fatal = true, .event = (tell),                                                    \
+	}
+#define ACCESS_ERROR                                                                               \
+	{                                                                                          \
+		.requester = BELLHOP_WC_REM_ACCESS_ERR, .responder = BELLHOP_WC_WR_FLUSH_ERR,      \
+		.fatal = true, .event = true,                                                      \
+	}
+#define OPERATION_ERROR(recv_status)                                                               \
+	{                                                                                          \
+		.requester = BELLHOP_WC_REM_OP_ERR, .responder = (recv_status), .fatal = true,     \
+	}
+
+static const struct bellhop_refusal refusals[] = {
+	[BELLHOP_REASON_LKEY_UNKNOWN] = OPERATION_ERROR(BELLHOP_WC_LOC_PROT_ERR),
+	[BELLHOP_REASON_LKEY_PD] = OPERATION_ERROR(BELLHOP_WC_LOC_PROT_ERR),
+	[BELLHOP_REASON_LKEY_ACCESS] = OPERATION_ERROR(BELLHOP_WC_LOC_PROT_ERR),
+	[BELLHOP_REASON_LKEY_RANGE] = OPERATION_ERROR(BELLHOP_WC_LOC_PROT_ERR),
+	[BELLHOP_REASON_RKEY_UNKNOWN] = ACCESS_ERROR,
+	[BELLHOP_REASON_RKEY_PD] = ACCESS_ERROR,
+	[BELLHOP_REASON_RKEY_ACCESS] = ACCESS_ERROR,
+	[BELLHOP_REASON_RKEY_RANGE] = ACCESS_ERROR,
+	[BELLHOP_REASON_QP_ACCESS] = INVALID_REQUEST(BELLHOP_WC_WR_FLUSH_ERR, true),
+	[BELLHOP_REASON_NO_RD_ATOMIC] = INVALID_REQUEST(BELLHOP_WC_WR_FLUSH_ERR, true),
+	[BELLHOP_REASON_RECV_TOO_SHORT] = INVALID_REQUEST(BELLHOP_WC_LOC_LEN_ERR, false),
+	[BELLHOP_REASON_RECV_FAULTY] = OPERATION_ERROR(BELLHOP_WC_LOC_QP_OP_ERR),
+	/* The requester gave up; the responder does not know of it. */
+	[BELLHOP_REASON_RNR] = { .requester = BELLHOP_WC_RNR_RETRY_EXC_ERR },
+	[BELLHOP_REASON_SILENT] = { .requester = BELLHOP_WC_RETRY_EXC_ERR },
+};
+
+static const struct bellhop_refusal broken = {
+	.requester = BELLHOP_WC_FATAL_ERR,
+	.responder = BELLHOP_WC_FATAL_ERR,
+	.fatal = true,
+};
+
+const struct bellhop_refusal *bellhop_responder_refuse(enum bellhop_reason reason)
+{
+	u32 row = (u32)reason;
+
+	/* Success is no refusal, so an empty row is a reason that is not a responder's. */
+	if (row >= sizeof(refusals) / sizeof(refusals[0]) || !refusals[row].requester)
+		return &broken;
+	return &refusals[row];
+}

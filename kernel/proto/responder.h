@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* responder.h: whether a responder takes a request, and what both sides do when it does not. */
+#ifndef BELLHOP_PROTO_RESPONDER_H
+#define BELLHOP_PROTO_RESPONDER_H
+
+#include "base.h"
+#include "opcode.h"
+#include "state.h"
+
+/**
+ * struct bellhop_responder - what decides, of a responder's QP
+ * @state: of the QP
+ * @source_qpn: the only QP that it takes requests from
+ * @access: enum bellhop_access of the QP (qp_access_flags)
+ * @max_rd_atomic: RDMA reads that it takes at a time (max_dest_rd_atomic)
+ */
+struct bellhop_responder {
+	enum bellhop_qp_state state;
+	u32 source_qpn;
+	u32 access;
+	u32 max_rd_atomic;
+};
+
+/**
+ * bellhop_responder_admit() - whether the responder looks at a request at all
+ * @responder: the addressed QP
+ * @source_qpn: who asks
+ * @op: what is asked
+ *
+ * Return: BELLHOP_REASON_NONE, BELLHOP_REASON_SILENT (dropped without an answer:
+ * IBA 9.6.1, 10.3.1), BELLHOP_REASON_QP_ACCESS or BELLHOP_REASON_NO_RD_ATOMIC
+ * (NAK invalid request: IBA 9.7.4.1.4, 9.7.5.2.6).
+ */
+enum bellhop_reason bellhop_responder_admit(const struct bellhop_responder *responder,
+					    u32 source_qpn, const struct bellhop_opcode *op);
+
+/**
+ * struct bellhop_refusal - what a refused request does to the two sides
+ * @requester: how the request completes
+ * @responder: how a receive entry that it consumed completes
+ * @fatal: the responder's QP goes to error
+ * @event: the responder's owner is told by an access-error event, since no
+ * receive entry can tell it (IBA 11.6.3.2)
+ */
+struct bellhop_refusal {
+	enum bellhop_wc_status requester;
+	enum bellhop_wc_status responder;
+	bool fatal;
+	bool event;
+};
+
+/**
+ * bellhop_responder_refuse() - what follows from a refusal
+ * @reason: why; an LKEY reason is one of the responder's own receive entry
+ *
+ * BELLHOP_REASON_RNR and BELLHOP_REASON_SILENT are for retries that have run out.
+ * Return: a row; never NULL. A reason that is not a responder's gives fatal errors
+ * on both sides, since something is broken.
+ */
+const struct bellhop_refusal *bellhop_responder_refuse(enum bellhop_reason reason);
+
+#endif /* BELLHOP_PROTO_RESPONDER_H */

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * ring.h: the kernel's ends of the rings that it shares with the library.
+ *
+ * Work rings (SQ, RQ): the library produces, the kernel consumes.
+ *
+ *	library                             kernel
+ *
+ *	STORE entries
+ *	STORE.rel producer       (A)        LOAD.acq producer        (B)
+ *	                                    LOAD entries
+ *	FULL FENCE               (G)
+ *	LOAD need_kick / wanted
+ *	kick, if set                        STORE need_kick / wanted
+ *	                                    FULL FENCE               (H)
+ *	                                    LOAD producer again
+ *
+ * (A) pairs with (B): without it the kernel could read entries that are not
+ * written yet. The library frees a slot when it polls the entry's completion,
+ * long after the kernel has copied the entry, so there is no consumer index to
+ * publish. (G) pairs with (H): each side writes its own word and then reads the
+ * other's. Without both fences the library can see "awake" and the kernel
+ * "empty" at once, and the entry lies there until the next post.
+ *
+ * Completion rings: the kernel produces, the library consumes.
+ *
+ *	kernel                              library
+ *
+ *	LOAD.acq consumer        (F)        LOAD.acq phase           (D)
+ *	STORE entry                         LOAD entry
+ *	STORE.rel phase          (C)        STORE.rel consumer       (E)
+ *	FULL FENCE               (J)
+ *	LOAD arm                            STORE arm
+ *	event, if armed                     FULL FENCE               (I)
+ *	                                    LOAD phase again
+ *
+ * (C) pairs with (D), (E) with (F). (I) pairs with (J) as (G) with (H): an
+ * entry that the library does not find after arming raises an event.
+ *
+ * User space may write anything here at any moment. The kernel therefore reads
+ * each word once, trusts no index but its own, and copies an entry before it
+ * looks at it (wqe.c). The other end is userspace/ring.hpp, with the same letters.
+ */
+#ifndef BELLHOP_PROTO_RING_H
+#define BELLHOP_PROTO_RING_H
+
+#include "base.h"
+
+/**
+ * struct bellhop_work_ring - the kernel's end of an SQ or RQ
+ * @hdr: shared; NULL for a queue without entries
+ * @mask: slots - 1
+ * @stride: bytes from slot to slot
+ * @head: entries taken so far; private, written by the queue's one consumer
+ */
+struct bellhop_work_ring {
+	struct bellhop_wq_hdr *hdr;
+	u32 mask;
+	u32 stride;
+	u32 head;
+};
+
+/**
+ * bellhop_ring_pending() - how many entries wait to be taken
+ * @ring: the ring
+ *
+ * Context: the ring's consumer.
+ * Return: 0 to the number of slots, or -EINVAL when the producer index is one
+ * that no correct library can have published.
+ */
+static inline int bellhop_ring_pending(const struct bellhop_work_ring *ring)
+{
+	u32 pending;
+
+	if (!ring->hdr)
+		return 0;
+	pending = smp_load_acquire(&ring->hdr->producer) - ring->head; /* B, pairs with A */
+	return pending > ring->mask + 1 ? -EINVAL : (int)pending;
+}
+
+/**
+ * bellhop_ring_front() - the oldest entry that was not taken
+ * @ring: a ring with pending entries
+ *
+ * Return: shared memory: copy, then look.
+ */
+static inline const void *bellhop_ring_front(const struct bellhop_work_ring *ring)
+{
+	return (const u8 *)ring->hdr + BELLHOP_RING_SLOTS +
+	       (size_t)(ring->head & ring->mask) * ring->stride;
+}
+
+/**
+ * bellhop_ring_take() - passes over the front entry
+ * @ring: a ring with pending entries
+ *
+ * Context: the ring's consumer.
+ * Return: the entry's number, for its completion.
+ */
+static inline u32 bellhop_ring_take(struct bellhop_work_ring *ring)
+{
+	return ring->head++;
+}
+
+/**
+ * bellhop_ring_want() - asks the library to kick after its next post, or not to
+ * @ring: an RQ
+ * @want: whether to kick
+ *
+ * The caller looks at bellhop_ring_pending() again after setting it.
+ * Context: the ring's consumer.
+ */
+static inline void bellhop_ring_want(struct bellhop_work_ring *ring, bool want)
+{
+	if (!ring->hdr)
+		return;
+	WRITE_ONCE(ring->hdr->wanted, want);
+	smp_mb(); /* H, pairs with G */
+}
+
+/**
+ * struct bellhop_completion_ring - the kernel's end of a CQ
+ * @hdr: shared
+ * @mask: slots - 1
+ * @producer: entries pushed so far; private
+ * @consumer: the library's index as last read
+ * @fired: the last request for an event that was answered
+ */
+struct bellhop_completion_ring {
+	struct bellhop_cq_hdr *hdr;
+	u32 mask;
+	u32 producer;
+	u32 consumer;
+	u32 fired;
+};
+
+/**
+ * bellhop_ring_push() - adds a completion
+ * @ring: the ring
+ * @cqe: private memory; its phase is filled in here
+ *
+ * Context: the caller holds the CQ's lock.
+ * Return: 0, or -EOVERFLOW when the ring is full or its consumer index is not
+ * possible; then nothing was written.
+ */
+static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
+				    const struct bellhop_cqe *cqe)
+{
+	struct bellhop_cqe *slot;
+	u32 slots = ring->mask + 1;
+
+	if (ring->producer - ring->consumer >= slots) {
+		u32 consumer = smp_load_acquire(&ring->hdr->consumer); /* F, pairs with E */
+
+		/* Only forwards, and never past what was pushed. */
+		if (consumer - ring->consumer > ring->producer - ring->consumer)
+			return -EOVERFLOW;
+		ring->consumer = consumer;
+		if (ring->producer - consumer >= slots)
+			return -EOVERFLOW;
+	}
+	slot = (struct bellhop_cqe *)((u8 *)ring->hdr + BELLHOP_RING_SLOTS) +
+	       (ring->producer & ring->mask);
+	memcpy(slot, cqe, offsetof(struct bellhop_cqe, phase));
+	smp_store_release(&slot->phase, !(ring->producer & slots)); /* C, pairs with D */
+	ring->producer++;
+	return 0;
+}
+
+/**
+ * bellhop_ring_fire() - whether completions just pushed ask for an event
+ * @ring: the ring
+ * @solicited: one of them was solicited, or an error
+ *
+ * Context: the caller holds the CQ's lock.
+ * Return: true once per request; the caller then raises the event.
+ */
+static inline bool bellhop_ring_fire(struct bellhop_completion_ring *ring, bool solicited)
+{
+	u32 arm;
+
+	smp_mb(); /* J, pairs with I */
+	arm = READ_ONCE(ring->hdr->arm);
+	if (arm == ring->fired)
+		return false;
+	if ((arm & BELLHOP_CQ_ARM_MASK) != BELLHOP_CQ_ARM_NEXT &&
+	    !((arm & BELLHOP_CQ_ARM_MASK) == BELLHOP_CQ_ARM_SOLICITED && solicited))
+		return false;
+	ring->fired = arm;
+	WRITE_ONCE(ring->hdr->fired, arm);
+	return true;
+}
+
+#endif /* BELLHOP_PROTO_RING_H */

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause */
+/*
+ * bellhop-abi.h: everything that bellhop.ko and its libibverbs provider share.
+ *
+ * Layouts only: create responses, the rings and the status page that are
+ * mapped from them, and the kick. Every field says who writes it. The uverbs
+ * ABI number of the device is BELLHOP_ABI_VERSION; it changes whenever a
+ * layout here does, and libibverbs refuses a library of another age.
+ *
+ * Nothing of the kernel's lives in memory that user space can write: the
+ * rings carry requests and answers, and the kernel keeps its own indices.
+ */
+#ifndef RDMA_BELLHOP_ABI_H
+#define RDMA_BELLHOP_ABI_H
+
+#include <linux/types.h>
+
+#define BELLHOP_ABI_VERSION 1
+#define BELLHOP_DRIVER_ID 0x62656c6c
+
+/* The most that one work queue entry carries. */
+#define BELLHOP_MAX_SGE 32
+#define BELLHOP_MAX_INLINE 512
+#define BELLHOP_MAX_MESSAGE (1U << 31)
+
+/*
+ * Where a ring is found: @offset and @length go to mmap() on the uverbs file.
+ * @slots is a power of two, and a ring of N slots holds N entries. Slot i
+ * begins BELLHOP_RING_SLOTS + i * @stride bytes into the mapping. A queue
+ * without entries has @length 0 and is not mapped.
+ */
+struct bellhop_ring_map {
+	__aligned_u64 offset;
+	__u32 length;
+	__u32 slots;
+	__u32 stride;
+	__u32 reserved;
+};
+
+#define BELLHOP_RING_SLOTS 256
+
+struct bellhop_alloc_ucontext_resp {
+	__aligned_u64 status_offset; /* mmap() this read-only */
+	__u32 status_length;
+	__u32 reserved;
+};
+
+struct bellhop_create_cq_resp {
+	struct bellhop_ring_map cq;
+};
+
+struct bellhop_create_qp_resp {
+	struct bellhop_ring_map sq;
+	struct bellhop_ring_map rq;
+};
+
+/* The first page of a context's status mapping; only the kernel writes it. */
+struct bellhop_status {
+	__u32 need_kick; /* nonzero: kick after publishing a producer */
+	__u32 gone;	 /* nonzero: the device was removed */
+};
+
+/*
+ * Head of a send or receive ring. Indices run freely and are masked only to
+ * find a slot.
+ */
+struct bellhop_wq_hdr {
+	__u32 producer; /* library: entries published so far */
+	__u8 pad0[60];
+	/*
+	 * kernel: nonzero while a sender waits for a receive, or while receives
+	 * are to be flushed: the library kicks after publishing. A hint; the
+	 * kernel never reads it back.
+	 */
+	__u32 wanted;
+	__u8 pad1[188];
+};
+
+/* Head of a completion ring. The kernel's producer shows in the phase bits. */
+struct bellhop_cq_hdr {
+	__u32 consumer; /* library: entries taken so far */
+	__u8 pad0[60];
+	/*
+	 * library: a request for a completion event, BELLHOP_CQ_ARM_*, in the
+	 * low two bits; a count of requests, so that each differs from the one
+	 * before, in the others.
+	 */
+	__u32 arm;
+	__u8 pad1[60];
+	__u32 fired; /* kernel: the last @arm that was answered by an event */
+	__u8 pad2[124];
+};
+
+enum bellhop_cq_arm {
+	BELLHOP_CQ_ARM_NEXT = 1,
+	BELLHOP_CQ_ARM_SOLICITED = 2,
+	BELLHOP_CQ_ARM_MASK = 3,
+};
+
+struct bellhop_sge {
+	__aligned_u64 addr;
+	__u32 length; /* 0 is 0 bytes */
+	__u32 lkey;
+};
+
+/* What a send entry asks for; the values are those of enum ibv_wr_opcode. */
+enum bellhop_wr_opcode {
+	BELLHOP_WR_RDMA_WRITE = 0,
+	BELLHOP_WR_RDMA_WRITE_WITH_IMM = 1,
+	BELLHOP_WR_SEND = 2,
+	BELLHOP_WR_SEND_WITH_IMM = 3,
+	BELLHOP_WR_RDMA_READ = 4,
+};
+
+enum bellhop_sqe_flags {
+	BELLHOP_SQE_FENCE = 1 << 0,
+	BELLHOP_SQE_SIGNALED = 1 << 1,
+	BELLHOP_SQE_SOLICITED = 1 << 2,
+	BELLHOP_SQE_INLINE = 1 << 3,
+};
+
+/*
+ * A send entry: this head, then @num_sge scatter/gather elements or, with
+ * BELLHOP_SQE_INLINE, @inline_length bytes. Fields that an opcode does not
+ * use, and reserved ones, are zero.
+ */
+struct bellhop_sqe {
+	__u8 opcode;
+	__u8 flags;
+	__u16 num_sge;
+	__u32 inline_length;
+	__u32 ex; /* immediate data, as it goes on the wire (big endian) */
+	__u32 rkey;
+	__aligned_u64 remote_addr;
+	__aligned_u64 reserved;
+};
+
+/* A receive entry: this head, then @num_sge scatter/gather elements. */
+struct bellhop_rqe {
+	__u32 num_sge;
+	__u32 reserved[3];
+};
+
+/* How an entry ended; the values are those of enum ibv_wc_status. */
+enum bellhop_wc_status {
+	BELLHOP_WC_SUCCESS = 0,
+	BELLHOP_WC_LOC_LEN_ERR = 1,
+	BELLHOP_WC_LOC_QP_OP_ERR = 2,
+	BELLHOP_WC_LOC_PROT_ERR = 4,
+	BELLHOP_WC_WR_FLUSH_ERR = 5,
+	BELLHOP_WC_REM_INV_REQ_ERR = 9,
+	BELLHOP_WC_REM_ACCESS_ERR = 10,
+	BELLHOP_WC_REM_OP_ERR = 11,
+	BELLHOP_WC_RETRY_EXC_ERR = 12,
+	BELLHOP_WC_RNR_RETRY_EXC_ERR = 13,
+	BELLHOP_WC_FATAL_ERR = 19,
+};
+
+/* What was completed; the values are those of enum ibv_wc_opcode. */
+enum bellhop_wc_opcode {
+	BELLHOP_WC_SEND = 0,
+	BELLHOP_WC_RDMA_WRITE = 1,
+	BELLHOP_WC_RDMA_READ = 2,
+	BELLHOP_WC_RECV = 128, /* this bit: the entry was a receive */
+	BELLHOP_WC_RECV_RDMA_WITH_IMM = 129,
+};
+
+enum bellhop_wc_flags {
+	BELLHOP_WC_WITH_IMM = 1 << 1, /* as IBV_WC_WITH_IMM */
+};
+
+/*
+ * Why an entry failed: vendor_err of its completion, and what
+ * `rdma resource show qp -dd` prints as last_reason. Appended to, never
+ * renumbered.
+ */
+enum bellhop_reason {
+	BELLHOP_REASON_NONE = 0,
+	/* The entry itself. */
+	BELLHOP_REASON_RING_INDEX = 1,	  /* the producer index is not possible */
+	BELLHOP_REASON_WR_OPCODE = 2,	  /* unknown, or not of this QP type */
+	BELLHOP_REASON_WR_FLAGS = 3,	  /* unknown, or not of this opcode */
+	BELLHOP_REASON_WR_NUM_SGE = 4,	  /* more elements than the queue has */
+	BELLHOP_REASON_WR_INLINE = 5,	  /* more inline bytes than the queue has */
+	BELLHOP_REASON_WR_LENGTH = 6,	  /* more than BELLHOP_MAX_MESSAGE bytes */
+	BELLHOP_REASON_WR_RESERVED = 7,	  /* a reserved field is not zero */
+	/* A key of this side. */
+	BELLHOP_REASON_LKEY_UNKNOWN = 16, /* no region has it */
+	BELLHOP_REASON_LKEY_PD = 17,	  /* the region is of another PD */
+	BELLHOP_REASON_LKEY_ACCESS = 18,  /* no local write access */
+	BELLHOP_REASON_LKEY_RANGE = 19,	  /* bytes outside of the region */
+	/* A key of the other side. */
+	BELLHOP_REASON_RKEY_UNKNOWN = 32,
+	BELLHOP_REASON_RKEY_PD = 33,
+	BELLHOP_REASON_RKEY_ACCESS = 34,
+	BELLHOP_REASON_RKEY_RANGE = 35,
+	/* The responder. */
+	BELLHOP_REASON_QP_ACCESS = 48,	   /* its QP does not allow the operation */
+	BELLHOP_REASON_RECV_TOO_SHORT = 49, /* the message exceeds the receive */
+	BELLHOP_REASON_RECV_FAULTY = 50,   /* its receive entry is not valid */
+	BELLHOP_REASON_RNR = 51,	   /* it had no receive, too often */
+	BELLHOP_REASON_SILENT = 52,	   /* no answer: absent, or not ready to receive */
+	BELLHOP_REASON_NO_RD_ATOMIC = 53,  /* it takes no RDMA reads */
+	/* The queues. */
+	BELLHOP_REASON_FLUSHED = 64,	   /* the QP was in error already */
+	BELLHOP_REASON_CQ_OVERRUN = 65,	   /* a completion found its CQ full */
+};
+
+/*
+ * A completion. The kernel writes it once, @phase last. @phase is 1 on the
+ * first pass over the ring, 0 on the second, and so on.
+ */
+struct bellhop_cqe {
+	__u32 qpn;
+	__u32 wqe_index; /* which entry of its queue, counted from 0, wrapping */
+	__u32 byte_len;
+	__u32 ex; /* immediate data, big endian */
+	__u32 src_qp;
+	__u32 vendor_err; /* enum bellhop_reason */
+	__u8 opcode;	  /* enum bellhop_wc_opcode */
+	__u8 status;	  /* enum bellhop_wc_status */
+	__u16 wc_flags;	  /* enum bellhop_wc_flags */
+	__u8 reserved[32];
+	__u32 phase;
+};
+
+/*
+ * The kick: an ioctl on a file that BELLHOP_METHOD_KICK_ALLOC of the uverbs
+ * ioctl interface returns. Its argument is a QP number of the same context.
+ * Returns 0, or -1 with errno ENOENT (no such QP), EIO (the device is gone) or
+ * ENOTTY (another request).
+ */
+#define BELLHOP_IOCTL_KICK _IO('B', 1)
+
+#define BELLHOP_OBJECT_KICK (1U << 12)
+#define BELLHOP_METHOD_KICK_ALLOC (1U << 12)
+#define BELLHOP_ATTR_KICK_ALLOC_FD (1U << 12)
+
+#ifdef __cplusplus
+#define BELLHOP_ASSERT(x) static_assert(x, #x)
+#else
+#define BELLHOP_ASSERT(x) _Static_assert(x, #x)
+#endif
+BELLHOP_ASSERT(sizeof(struct bellhop_ring_map) == 24);
+BELLHOP_ASSERT(sizeof(struct bellhop_alloc_ucontext_resp) == 16);
+BELLHOP_ASSERT(sizeof(struct bellhop_create_cq_resp) == 24);
+BELLHOP_ASSERT(sizeof(struct bellhop_create_qp_resp) == 48);
+BELLHOP_ASSERT(sizeof(struct bellhop_wq_hdr) == BELLHOP_RING_SLOTS);
+BELLHOP_ASSERT(sizeof(struct bellhop_cq_hdr) == BELLHOP_RING_SLOTS);
+BELLHOP_ASSERT(sizeof(struct bellhop_sge) == 16);
+BELLHOP_ASSERT(sizeof(struct bellhop_sqe) == 32);
+BELLHOP_ASSERT(sizeof(struct bellhop_rqe) == 16);
+BELLHOP_ASSERT(sizeof(struct bellhop_cqe) == 64);
+#undef BELLHOP_ASSERT
+
+#endif /* RDMA_BELLHOP_ABI_H */

@@ -18,8 +18,8 @@ static bool range_fits(const struct bellhop_region *region, u64 addr, u64 length
 	       length <= region->length - offset;
 }
 
-enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region, u32 lkey,
-					    u32 pdn, u64 addr, u64 length, u32 access)
+enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region, u32 lkey, u32 pdn,
+					    u64 addr, u64 length, u32 access)
 {
 	if (!region || region->lkey != lkey)
 		return BELLHOP_REASON_LKEY_UNKNOWN;
@@ -32,8 +32,8 @@ enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region,
 	return BELLHOP_REASON_NONE;
 }
 
-enum bellhop_reason bellhop_key_check_remote(const struct bellhop_region *region, u32 rkey,
-					     u32 pdn, u64 addr, u64 length, u32 access)
+enum bellhop_reason bellhop_key_check_remote(const struct bellhop_region *region, u32 rkey, u32 pdn,
+					     u64 addr, u64 length, u32 access)
 {
 	/* A region without remote access has no rkey at all, but says why it refuses. */
 	if (!region || (region->lkey | BELLHOP_KEY_REMOTE) != rkey)

@@ -71,8 +71,8 @@ int bellhop_key_check_region(u64 start, u64 length);
  *
  * Return: BELLHOP_REASON_NONE, or the BELLHOP_REASON_LKEY_ that refuses it.
  */
-enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region, u32 lkey,
-					    u32 pdn, u64 addr, u64 length, u32 access);
+enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region, u32 lkey, u32 pdn,
+					    u64 addr, u64 length, u32 access);
 
 /**
  * bellhop_key_check_remote() - whether an rkey opens a range to the other side
@@ -85,7 +85,7 @@ enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region,
  *
  * Return: BELLHOP_REASON_NONE, or the BELLHOP_REASON_RKEY_ that refuses it.
  */
-enum bellhop_reason bellhop_key_check_remote(const struct bellhop_region *region, u32 rkey,
-					     u32 pdn, u64 addr, u64 length, u32 access);
+enum bellhop_reason bellhop_key_check_remote(const struct bellhop_region *region, u32 rkey, u32 pdn,
+					     u64 addr, u64 length, u32 access);
 
 #endif /* BELLHOP_PROTO_KEY_H */

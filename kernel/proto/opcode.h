@@ -7,10 +7,10 @@
 
 enum bellhop_opcode_traits {
 	BELLHOP_OP_VALID = 1 << 0,
-	BELLHOP_OP_RECV = 1 << 1,   /* consumes a receive entry */
+	BELLHOP_OP_RECV = 1 << 1, /* consumes a receive entry */
 	BELLHOP_OP_SCATTER = 1 << 2, /* payload goes into the receive entry's elements */
 	BELLHOP_OP_REMOTE = 1 << 3, /* has a remote address and rkey */
-	BELLHOP_OP_READ = 1 << 4,   /* payload comes back to the requester */
+	BELLHOP_OP_READ = 1 << 4, /* payload comes back to the requester */
 	BELLHOP_OP_IMM = 1 << 5,
 };
 

@@ -22,7 +22,7 @@ enum bellhop_reason bellhop_responder_admit(const struct bellhop_responder *resp
 #define ACCESS_ERROR                                                                               \
 	{                                                                                          \
 		.requester = BELLHOP_WC_REM_ACCESS_ERR, .responder = BELLHOP_WC_WR_FLUSH_ERR,      \
-		.fatal = true, .event = true,                                                      \
+		.fatal = true, .event = BELLHOP_EVENT_ACCESS,                                      \
 	}
 #define OPERATION_ERROR(recv_status)                                                               \
 	{                                                                                          \
@@ -38,13 +38,17 @@ static const struct bellhop_refusal refusals[] = {
 	[BELLHOP_REASON_RKEY_PD] = ACCESS_ERROR,
 	[BELLHOP_REASON_RKEY_ACCESS] = ACCESS_ERROR,
 	[BELLHOP_REASON_RKEY_RANGE] = ACCESS_ERROR,
-	[BELLHOP_REASON_QP_ACCESS] = INVALID_REQUEST(BELLHOP_WC_WR_FLUSH_ERR, true),
-	[BELLHOP_REASON_NO_RD_ATOMIC] = INVALID_REQUEST(BELLHOP_WC_WR_FLUSH_ERR, true),
-	[BELLHOP_REASON_RECV_TOO_SHORT] = INVALID_REQUEST(BELLHOP_WC_LOC_LEN_ERR, false),
+	[BELLHOP_REASON_QP_ACCESS] =
+		INVALID_REQUEST(BELLHOP_WC_WR_FLUSH_ERR, BELLHOP_EVENT_REQUEST),
+	[BELLHOP_REASON_NO_RD_ATOMIC] =
+		INVALID_REQUEST(BELLHOP_WC_WR_FLUSH_ERR, BELLHOP_EVENT_REQUEST),
+	[BELLHOP_REASON_RECV_TOO_SHORT] =
+		INVALID_REQUEST(BELLHOP_WC_LOC_LEN_ERR, BELLHOP_EVENT_NONE),
 	[BELLHOP_REASON_RECV_FAULTY] = OPERATION_ERROR(BELLHOP_WC_LOC_QP_OP_ERR),
+	[BELLHOP_REASON_SEQUENCE] = INVALID_REQUEST(BELLHOP_WC_LOC_QP_OP_ERR, BELLHOP_EVENT_NONE),
 	/* The requester gave up; the responder does not know of it. */
-	[BELLHOP_REASON_RNR] = { .requester = BELLHOP_WC_RNR_RETRY_EXC_ERR },
-	[BELLHOP_REASON_SILENT] = { .requester = BELLHOP_WC_RETRY_EXC_ERR },
+	[BELLHOP_REASON_RNR] = {.requester = BELLHOP_WC_RNR_RETRY_EXC_ERR},
+	[BELLHOP_REASON_SILENT] = {.requester = BELLHOP_WC_RETRY_EXC_ERR},
 };
 
 static const struct bellhop_refusal broken = {

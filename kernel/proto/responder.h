@@ -34,19 +34,25 @@ struct bellhop_responder {
 enum bellhop_reason bellhop_responder_admit(const struct bellhop_responder *responder,
 					    u32 source_qpn, const struct bellhop_opcode *op);
 
+/* How the responder's owner is told when no receive entry can tell it (IBA 11.6.3.2). */
+enum bellhop_refusal_event {
+	BELLHOP_EVENT_NONE,
+	BELLHOP_EVENT_ACCESS, /* local access violation work queue error */
+	BELLHOP_EVENT_REQUEST, /* invalid request local work queue error */
+};
+
 /**
  * struct bellhop_refusal - what a refused request does to the two sides
  * @requester: how the request completes
  * @responder: how a receive entry that it consumed completes
  * @fatal: the responder's QP goes to error
- * @event: the responder's owner is told by an access-error event, since no
- * receive entry can tell it (IBA 11.6.3.2)
+ * @event: the asynchronous event on the responder's QP
  */
 struct bellhop_refusal {
 	enum bellhop_wc_status requester;
 	enum bellhop_wc_status responder;
 	bool fatal;
-	bool event;
+	enum bellhop_refusal_event event;
 };
 
 /**

@@ -7,7 +7,7 @@
 
 struct bellhop_retry_plan bellhop_retry_rnr(struct bellhop_retry *retry, u8 min_rnr_timer)
 {
-	struct bellhop_retry_plan plan = { .wait_ns = bellhop_timeout_rnr_ns(min_rnr_timer) };
+	struct bellhop_retry_plan plan = {.wait_ns = bellhop_timeout_rnr_ns(min_rnr_timer)};
 
 	/* It answered, if only to refuse. */
 	retry->silent = 0;
@@ -23,7 +23,8 @@ struct bellhop_retry_plan bellhop_retry_rnr(struct bellhop_retry *retry, u8 min_
 struct bellhop_retry_plan bellhop_retry_silent(struct bellhop_retry *retry)
 {
 	struct bellhop_retry_plan plan = {
-		.wait_ns = bellhop_timeout_ack_ns(retry->timeout ? retry->timeout : TIMEOUT_WHEN_OFF),
+		.wait_ns =
+			bellhop_timeout_ack_ns(retry->timeout ? retry->timeout : TIMEOUT_WHEN_OFF),
 	};
 
 	/* The first try has waited, too: retry_cnt + 1 waits before the error. */

@@ -97,6 +97,6 @@ enum bellhop_reason bellhop_wqe_decode_recv(struct bellhop_recv_wqe *wqe, const 
 
 enum bellhop_wc_status bellhop_wqe_status(enum bellhop_reason reason)
 {
-	return reason == BELLHOP_REASON_WR_LENGTH ? BELLHOP_WC_LOC_LEN_ERR :
-						    BELLHOP_WC_LOC_QP_OP_ERR;
+	return reason == BELLHOP_REASON_WR_LENGTH ? BELLHOP_WC_LOC_LEN_ERR
+						  : BELLHOP_WC_LOC_QP_OP_ERR;
 }

@@ -201,6 +201,7 @@ enum bellhop_reason {
 	BELLHOP_REASON_RNR = 51,	   /* it had no receive, too often */
 	BELLHOP_REASON_SILENT = 52,	   /* no answer: absent, or not ready to receive */
 	BELLHOP_REASON_NO_RD_ATOMIC = 53,  /* it takes no RDMA reads */
+	BELLHOP_REASON_SEQUENCE = 54,	   /* a message began before the last one ended */
 	/* The queues. */
 	BELLHOP_REASON_FLUSHED = 64,	   /* the QP was in error already */
 	BELLHOP_REASON_CQ_OVERRUN = 65,	   /* a completion found its CQ full */
@@ -232,9 +233,18 @@ struct bellhop_cqe {
  */
 #define BELLHOP_IOCTL_KICK _IO('B', 1)
 
-#define BELLHOP_OBJECT_KICK (1U << 12)
-#define BELLHOP_METHOD_KICK_ALLOC (1U << 12)
-#define BELLHOP_ATTR_KICK_ALLOC_FD (1U << 12)
+/* Of the driver's own part of the uverbs name space. */
+enum bellhop_objects {
+	BELLHOP_OBJECT_KICK = 1 << 12,
+};
+
+enum bellhop_kick_methods {
+	BELLHOP_METHOD_KICK_ALLOC = 1 << 12,
+};
+
+enum bellhop_kick_alloc_attrs {
+	BELLHOP_ATTR_KICK_ALLOC_FD = 1 << 12,
+};
 
 #ifdef __cplusplus
 #define BELLHOP_ASSERT(x) static_assert(x, #x)

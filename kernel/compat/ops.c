@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * ops.c: gives the kernel the operations in the form that it wants, whichever it is.
+ * The driver's functions have the form of the newest kernel.
+ */
+#include "ops.h"
+#include "cq.h"
+#include "mr.h"
+
+#ifndef BELLHOP_HAVE_CREATE_USER_CQ
+static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
+{
+	if (!udata)
+		return -EOPNOTSUPP;
+	return bellhop_cq_create(ibcq, attr,
+				 container_of(udata, struct uverbs_attr_bundle, driver_udata));
+}
+#endif
+
+#ifndef BELLHOP_HAVE_DMAH
+static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+				 struct ib_udata *udata)
+{
+	return bellhop_mr_register(ibpd, start, length, iova, access, NULL, udata);
+}
+#endif
+
+static const struct ib_device_ops adapted_ops = {
+#ifdef BELLHOP_HAVE_CREATE_USER_CQ
+	.create_user_cq = bellhop_cq_create,
+#else
+	.create_cq = create_cq,
+#endif
+#ifdef BELLHOP_HAVE_DMAH
+	.reg_user_mr = bellhop_mr_register,
+#else
+	.reg_user_mr = reg_user_mr,
+#endif
+};
+
+void bellhop_ops_adapt(struct ib_device *ibdev)
+{
+	ib_set_device_ops(ibdev, &adapted_ops);
+}

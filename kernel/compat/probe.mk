@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# probe.mk: asks the kernel's headers what they offer, never their version, since
+# distribution kernels backport.
+#
+# $(call has,NAME,HEADER,TEXT): defines BELLHOP_HAVE_NAME where HEADER contains TEXT.
+has = $(if $(shell grep -s -F -e "$(3)" "$(srctree)/include/$(2)"),-DBELLHOP_HAVE_$(1))
+
+ccflags-y += $(call has,VM_FLAGS_SET,linux/mm.h,void vm_flags_set)
+ccflags-y += $(call has,HRTIMER_SETUP,linux/hrtimer.h,void hrtimer_setup)
+ccflags-y += $(call has,CREATE_USER_CQ,rdma/ib_verbs.h,create_user_cq)
+ccflags-y += $(call has,DMAH,rdma/ib_verbs.h,struct ib_dmah)
+ccflags-y += $(call has,UMEM_GET_VA,rdma/ib_umem.h,ib_umem_get_va)

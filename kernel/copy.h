@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* copy.h: the only place where payload is moved. */
+#ifndef BELLHOP_COPY_H
+#define BELLHOP_COPY_H
+
+#include "cursor.h"
+
+/**
+ * struct bellhop_copy_result - how a copy ended
+ * @reason: BELLHOP_REASON_NONE, or why a key refused its bytes
+ * @destination: the key was one of the destination's
+ */
+struct bellhop_copy_result {
+	enum bellhop_reason reason;
+	bool destination;
+};
+
+/**
+ * bellhop_copy() - moves bytes from one cursor to another
+ * @to: advanced as far as bytes were written
+ * @from: likewise
+ * @length: bytes; bounded by the caller, which may hold a spinlock
+ * @last: these are the last bytes of a message
+ *
+ * Programs wait for a message by looking at its last byte, so the last byte is written
+ * last: the body, a write barrier, and then the last 64 bytes in ascending order.
+ *
+ * Context: any.
+ */
+struct bellhop_copy_result bellhop_copy(struct bellhop_cursor *to, struct bellhop_cursor *from,
+					u32 length, bool last);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* cq.h: completion queues. */
+#ifndef BELLHOP_CQ_H
+#define BELLHOP_CQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+#include "proto/ring.h"
+
+#define BELLHOP_MAX_CQ (1 << 17)
+#define BELLHOP_MAX_CQE (1 << 22)
+
+struct bellhop_mapping;
+
+/**
+ * struct bellhop_cq - a completion queue
+ * @ibcq: the core's part
+ * @mapping: the ring's memory
+ * @lock: the ring; innermost of all locks
+ * @ring: under @lock
+ * @overrun: a completion was lost, and none will follow; under @lock
+ */
+struct bellhop_cq {
+	struct ib_cq ibcq;
+	struct bellhop_mapping *mapping;
+	spinlock_t lock;
+	struct bellhop_completion_ring ring;
+	bool overrun;
+};
+
+static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct bellhop_cq, ibcq);
+}
+
+/**
+ * bellhop_cq_push() - adds a completion and raises the event that was asked for
+ * @cq: the queue; somebody's QP keeps it there
+ * @cqe: private memory
+ * @solicited: the completion counts as solicited
+ *
+ * An overrun raises IB_EVENT_CQ_ERR once (IBA 11.6.3.4).
+ * Context: any but hard interrupts; takes @cq->lock.
+ * Return: 0, or -EOVERFLOW when the completion is lost.
+ */
+int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_cqe *cqe, bool solicited);
+
+/* Operations of struct ib_device_ops. */
+int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		      struct uverbs_attr_bundle *attrs);
+int bellhop_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* device.c: makes, registers and frees devices; the table of their operations. */
+#include <linux/etherdevice.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/platform_device.h>
+#include <net/addrconf.h>
+#include <rdma/bellhop-abi.h>
+#include "compat/ops.h"
+#include "cq.h"
+#include "device.h"
+#include "kick.h"
+#include "mapping.h"
+#include "mr.h"
+#include "netdev.h"
+#include "pd.h"
+#include "port.h"
+#include "qp.h"
+#include "ucontext.h"
+
+static void dealloc_driver(struct ib_device *ibdev);
+static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			struct ib_udata *udata);
+
+static const struct ib_device_ops device_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = BELLHOP_DRIVER_ID,
+	.uverbs_abi_ver = BELLHOP_ABI_VERSION,
+
+	.alloc_pd = bellhop_pd_alloc,
+	.alloc_ucontext = bellhop_ucontext_alloc,
+	.create_qp = bellhop_qp_create,
+	.dealloc_driver = dealloc_driver,
+	.dealloc_pd = bellhop_pd_dealloc,
+	.dealloc_ucontext = bellhop_ucontext_dealloc,
+	.dereg_mr = bellhop_mr_deregister,
+	.destroy_cq = bellhop_cq_destroy,
+	.destroy_qp = bellhop_qp_destroy,
+	.disassociate_ucontext = bellhop_ucontext_disassociate,
+	.fill_res_qp_entry = bellhop_qp_fill_res,
+	.get_link_layer = bellhop_port_link_layer,
+	.get_port_immutable = bellhop_port_immutable,
+	.mmap = bellhop_mapping_mmap,
+	.mmap_free = bellhop_mapping_free,
+	.modify_qp = bellhop_qp_modify,
+	.query_device = query_device,
+	.query_pkey = bellhop_port_query_pkey,
+	.query_port = bellhop_port_query,
+	.query_qp = bellhop_qp_query,
+
+	INIT_RDMA_OBJ_SIZE(ib_cq, bellhop_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, bellhop_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, bellhop_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, bellhop_ucontext, ibucontext),
+};
+
+static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			struct ib_udata *udata)
+{
+	if (udata->inlen || udata->outlen)
+		return -EINVAL;
+
+	attr->fw_ver = BELLHOP_ABI_VERSION;
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->max_mr_size = ~0ULL;
+	attr->page_size_cap = PAGE_SIZE;
+	attr->max_qp = BELLHOP_MAX_QP;
+	attr->max_qp_wr = BELLHOP_MAX_QP_WR;
+	attr->max_send_sge = BELLHOP_MAX_SGE;
+	attr->max_recv_sge = BELLHOP_MAX_SGE;
+	attr->max_sge_rd = BELLHOP_MAX_SGE;
+	attr->max_cq = BELLHOP_MAX_CQ;
+	attr->max_cqe = BELLHOP_MAX_CQE;
+	attr->max_mr = BELLHOP_MAX_MR;
+	attr->max_pd = BELLHOP_MAX_PD;
+	attr->max_qp_rd_atom = BELLHOP_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = BELLHOP_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = BELLHOP_MAX_RD_ATOMIC * BELLHOP_MAX_QP;
+	attr->max_pkeys = 1;
+	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	return 0;
+}
+
+/* Interfaces can share a MAC address, and a device can be made anew: the guid never repeats. */
+static __be64 unique_guid(void)
+{
+	static atomic_t serial;
+	union {
+		u8 bytes[8];
+		__be64 guid;
+	} u;
+
+	get_random_bytes(u.bytes, sizeof(u.bytes));
+	u.bytes[0] = 0x02; /* locally administered */
+	u.bytes[7] = (u8)atomic_inc_return(&serial);
+	return u.guid;
+}
+
+static void dealloc_driver(struct ib_device *ibdev)
+{
+	struct bellhop_device *device = bellhop_device_of(ibdev);
+
+	if (device->owns_netdev)
+		bellhop_netdev_destroy(device->netdev);
+	platform_device_unregister(device->parent);
+	WARN_ON(!xa_empty(&device->mrs));
+	xa_destroy(&device->mrs);
+}
+
+static struct bellhop_device *alloc_device(const char *name)
+{
+	struct bellhop_device *device;
+	struct ib_device *ibdev;
+
+	device = ib_alloc_device(bellhop_device, ibdev);
+	if (!device)
+		return ERR_PTR(-ENOMEM);
+	device->parent = platform_device_register_simple("bellhop", PLATFORM_DEVID_AUTO, NULL, 0);
+	if (IS_ERR(device->parent)) {
+		int err = PTR_ERR(device->parent);
+
+		ib_dealloc_device(&device->ibdev);
+		return ERR_PTR(err);
+	}
+	xa_init_flags(&device->mrs, XA_FLAGS_ALLOC1);
+
+	ibdev = &device->ibdev;
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_possible_cpus();
+	ibdev->node_guid = unique_guid();
+	ibdev->dev.parent = &device->parent->dev;
+	ibdev->driver_def = bellhop_kick_defs;
+	strscpy(ibdev->node_desc, name, sizeof(ibdev->node_desc));
+	return device;
+}
+
+static int register_device(struct bellhop_device *device, const char *name)
+{
+	struct ib_device *ibdev = &device->ibdev;
+	int err;
+
+	err = ib_device_set_netdev(ibdev, device->netdev, 1);
+	if (err)
+		return err;
+	device->port_active = bellhop_port_is_active(device);
+	/* Only now, so that until here ib_dealloc_device() frees no more than the memory. */
+	ib_set_device_ops(ibdev, &device_ops);
+	bellhop_ops_adapt(ibdev);
+	err = ib_register_device(ibdev, name, NULL);
+	if (err)
+		ibdev->ops.dealloc_driver = NULL;
+	return err;
+}
+
+int bellhop_device_create(const char *name, struct net_device *netdev)
+{
+	struct bellhop_device *device = alloc_device(name);
+	int err;
+
+	if (IS_ERR(device))
+		return PTR_ERR(device);
+	device->netdev = netdev;
+	err = register_device(device, name);
+	if (err) {
+		platform_device_unregister(device->parent);
+		ib_dealloc_device(&device->ibdev);
+	}
+	return err;
+}
+
+int bellhop_device_create_alone(const char *name)
+{
+	struct bellhop_device *device = alloc_device(name);
+	int err;
+
+	if (IS_ERR(device))
+		return PTR_ERR(device);
+	device->netdev = bellhop_netdev_create(name, &device->parent->dev);
+	if (IS_ERR(device->netdev)) {
+		err = PTR_ERR(device->netdev);
+		goto err_parent;
+	}
+	device->owns_netdev = true;
+	err = register_device(device, name);
+	if (err)
+		goto err_netdev;
+	return 0;
+
+err_netdev:
+	/* The reference that ib_core took at set_netdev goes first, or destroying would wait for
+	 * it. */
+	ib_device_set_netdev(&device->ibdev, NULL, 1);
+	bellhop_netdev_destroy(device->netdev);
+err_parent:
+	platform_device_unregister(device->parent);
+	ib_dealloc_device(&device->ibdev);
+	return err;
+}

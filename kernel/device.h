@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* device.h: one RDMA device over one network interface. */
+#ifndef BELLHOP_DEVICE_H
+#define BELLHOP_DEVICE_H
+
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+struct net_device;
+struct platform_device;
+
+/**
+ * struct bellhop_device - one ib_device and what its objects share
+ * @ibdev: the core's part
+ * @parent: the virtual parent of @ibdev and of a network interface of our own
+ * @netdev: the port's interface; ib_core holds it while the device is registered
+ * @owns_netdev: @netdev was made for this device and goes with it
+ * @mrs: memory regions by key index; readers under RCU
+ * @next_mr: where the search for a free key index begins; under @mrs' lock
+ * @port_active: what the last port event said; under RTNL
+ */
+struct bellhop_device {
+	struct ib_device ibdev;
+	struct platform_device *parent;
+	struct net_device *netdev;
+	bool owns_netdev;
+	struct xarray mrs;
+	u32 next_mr;
+	bool port_active;
+};
+
+static inline struct bellhop_device *bellhop_device_of(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct bellhop_device, ibdev);
+}
+
+/**
+ * bellhop_device_create() - makes and registers a device over an existing interface
+ * @name: the RDMA device's name
+ * @netdev: an Ethernet interface; the caller holds it
+ *
+ * Context: may sleep; not under RTNL.
+ * Return: 0 or a negative errno.
+ */
+int bellhop_device_create(const char *name, struct net_device *netdev);
+
+/**
+ * bellhop_device_create_alone() - makes a device with an interface of its own
+ * @name: the name of both
+ *
+ * The port is up and has a GID when this returns.
+ * Context: may sleep; not under RTNL.
+ * Return: 0 or a negative errno.
+ */
+int bellhop_device_create_alone(const char *name);
+
+#endif

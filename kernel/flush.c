@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* flush.c: flushes both queues in the order in which they were posted (IBA 10.8.6.4). */
+#include "flush.h"
+#include "qp.h"
+#include "respond.h"
+#include "run.h"
+#include "send.h"
+#include "slot.h"
+
+static bool flush_send(struct bellhop_qp *qp)
+{
+	struct bellhop_sender *send = &qp->send;
+
+	if (!send->busy) {
+		/* An impossible producer index says nothing about what was posted. */
+		if (bellhop_ring_pending(&send->ring) <= 0)
+			return false;
+		/* Whatever is wrong with the entry does not matter any more. */
+		bellhop_wqe_decode_send(&send->wqe, bellhop_ring_front(&send->ring), &send->limits);
+		send->index = bellhop_ring_take(&send->ring);
+	}
+	bellhop_send_complete(qp, BELLHOP_WC_WR_FLUSH_ERR, BELLHOP_REASON_FLUSHED);
+	return true;
+}
+
+static bool flush_receive(struct bellhop_qp *qp)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+	bool flushed = false;
+
+	spin_lock(&qp->slot->lock);
+	/* The state is looked at again: here it cannot change. */
+	if (bellhop_state_flushes(recv->rules.state)) {
+		if (!recv->busy && bellhop_ring_pending(&recv->ring) > 0) {
+			recv->index = bellhop_ring_take(&recv->ring);
+			recv->busy = true;
+		}
+		flushed = recv->busy;
+	}
+	if (flushed) {
+		struct bellhop_cqe cqe = {
+			.opcode = BELLHOP_WC_RECV,
+			.status = BELLHOP_WC_WR_FLUSH_ERR,
+			.vendor_err = BELLHOP_REASON_FLUSHED,
+		};
+
+		bellhop_respond_complete(qp, &cqe, true);
+	}
+	spin_unlock(&qp->slot->lock);
+	return flushed;
+}
+
+bool bellhop_flush_step(struct bellhop_qp *qp, struct bellhop_share *share)
+{
+	bool sent = flush_send(qp);
+	bool received = flush_receive(qp);
+
+	if (sent || received)
+		share->wqes--;
+	return sent || received;
+}

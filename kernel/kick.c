@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * kick.c: a uverbs FD object whose one ioctl executes a QP in the caller's context.
+ *
+ * It has file operations of its own instead of a uverbs method because it is the one
+ * system call on the data path: no attributes are parsed and no object is locked.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <rdma/bellhop-abi.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/uverbs_std_types.h>
+#include <rdma/uverbs_types.h>
+#include "kick.h"
+#include "run.h"
+#include "ucontext.h"
+
+#define UVERBS_MODULE_NAME bellhop
+#include <rdma/uverbs_named_ioctl.h>
+
+/**
+ * struct bellhop_kick - one such file
+ * @uobject: the core's part; must come first
+ * @context_id: the context whose QPs it reaches
+ * @gone: set when the context's device is removed
+ */
+struct bellhop_kick {
+	struct ib_uobject uobject;
+	u64 context_id;
+	bool gone;
+};
+
+static long kick_ioctl(struct file *file, unsigned int request, unsigned long argument)
+{
+	struct bellhop_kick *kick =
+		container_of((struct ib_uobject *)file->private_data, struct bellhop_kick, uobject);
+
+	if (request != BELLHOP_IOCTL_KICK)
+		return -ENOTTY;
+	if (READ_ONCE(kick->gone))
+		return -EIO;
+	if (argument > U32_MAX)
+		return -ENOENT;
+	return bellhop_run_kick(kick->context_id, argument);
+}
+
+static const struct file_operations kick_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = kick_ioctl,
+	.compat_ioctl = kick_ioctl,
+	.release = uverbs_uobject_fd_release,
+	.llseek = noop_llseek,
+};
+
+static int UVERBS_HANDLER(BELLHOP_METHOD_KICK_ALLOC)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobject = uverbs_attr_get_uobject(attrs, BELLHOP_ATTR_KICK_ALLOC_FD);
+	struct bellhop_kick *kick = container_of(uobject, struct bellhop_kick, uobject);
+
+	kick->context_id = bellhop_ucontext_of(attrs->context)->id;
+	return 0;
+}
+
+static void destroy_kick(struct ib_uobject *uobject, enum rdma_remove_reason why)
+{
+	WRITE_ONCE(container_of(uobject, struct bellhop_kick, uobject)->gone, true);
+}
+
+DECLARE_UVERBS_NAMED_METHOD(BELLHOP_METHOD_KICK_ALLOC,
+			    UVERBS_ATTR_FD(BELLHOP_ATTR_KICK_ALLOC_FD, BELLHOP_OBJECT_KICK,
+					   UVERBS_ACCESS_NEW, UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(BELLHOP_OBJECT_KICK,
+			    UVERBS_TYPE_ALLOC_FD(sizeof(struct bellhop_kick), destroy_kick,
+						 &kick_fops, "[bellhop_kick]", O_RDWR),
+			    &UVERBS_METHOD(BELLHOP_METHOD_KICK_ALLOC));
+
+const struct uapi_definition bellhop_kick_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(BELLHOP_OBJECT_KICK),
+	{},
+};

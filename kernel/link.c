@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* link.c: `rdma link add NAME type bellhop netdev NETDEV`, and the interface's notifier. */
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
+#include <rdma/bellhop-abi.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_netlink.h>
+#include "device.h"
+#include "link.h"
+#include "port.h"
+
+static int newlink(const char *name, struct net_device *netdev)
+{
+	struct ib_device *existing;
+
+	/* The addresses of any other type make no RoCE GID. */
+	if (netdev->type != ARPHRD_ETHER)
+		return -EINVAL;
+	existing = ib_device_get_by_netdev(netdev, BELLHOP_DRIVER_ID);
+	if (existing) {
+		ib_device_put(existing);
+		return -EEXIST;
+	}
+	return bellhop_device_create(name, netdev);
+}
+
+static struct rdma_link_ops link_ops = {
+	.type = "bellhop",
+	.newlink = newlink,
+};
+
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *info)
+{
+	struct net_device *netdev = netdev_notifier_info_to_dev(info);
+	struct ib_device *ibdev = ib_device_get_by_netdev(netdev, BELLHOP_DRIVER_ID);
+
+	if (!ibdev)
+		return NOTIFY_OK;
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		ib_unregister_device_queued(ibdev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		bellhop_port_update(bellhop_device_of(ibdev));
+		break;
+	default:
+		break;
+	}
+	ib_device_put(ibdev);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = netdev_event,
+};
+
+int bellhop_link_init(void)
+{
+	int err = register_netdevice_notifier(&netdev_notifier);
+
+	if (err)
+		return err;
+	rdma_link_register(&link_ops);
+	return 0;
+}
+
+void bellhop_link_exit(void)
+{
+	rdma_link_unregister(&link_ops);
+	unregister_netdevice_notifier(&netdev_notifier);
+}
+
+MODULE_ALIAS_RDMA_LINK("bellhop");

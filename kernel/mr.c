@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* mr.c: registers and looks up memory regions. */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <rdma/ib_umem.h>
+#include "device.h"
+#include "mr.h"
+#include "pd.h"
+
+/* Optional flags are hints that a copy by the CPU has no use for. */
+#define SUPPORTED_ACCESS                                                                           \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_OPTIONAL)
+#define DECIDING_ACCESS                                                                            \
+	(BELLHOP_ACCESS_LOCAL_WRITE | BELLHOP_ACCESS_REMOTE_WRITE | BELLHOP_ACCESS_REMOTE_READ |   \
+	 BELLHOP_ACCESS_REMOTE_ATOMIC)
+
+static_assert((int)BELLHOP_ACCESS_LOCAL_WRITE == IB_ACCESS_LOCAL_WRITE);
+static_assert((int)BELLHOP_ACCESS_REMOTE_WRITE == IB_ACCESS_REMOTE_WRITE);
+static_assert((int)BELLHOP_ACCESS_REMOTE_READ == IB_ACCESS_REMOTE_READ);
+static_assert((int)BELLHOP_ACCESS_REMOTE_ATOMIC == IB_ACCESS_REMOTE_ATOMIC);
+
+#ifdef CONFIG_HIGHMEM
+#error "payload is reached through the kernel's mapping of all memory, which this kernel has not"
+#endif
+
+static struct bellhop_mr *mr_of(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct bellhop_mr, ibmr);
+}
+
+struct bellhop_mr *bellhop_mr_get(struct bellhop_device *device, const struct bellhop_sge *range,
+				  u32 pdn, u32 access, bool remote, enum bellhop_reason *reason)
+{
+	struct bellhop_mr *mr;
+
+	rcu_read_lock();
+	mr = xa_load(&device->mrs, bellhop_key_index(range->lkey));
+	if (remote)
+		*reason = bellhop_key_check_remote(mr ? &mr->region : NULL, range->lkey, pdn,
+						   range->addr, range->length, access);
+	else
+		*reason = bellhop_key_check_local(mr ? &mr->region : NULL, range->lkey, pdn,
+						  range->addr, range->length, access);
+	if (*reason != BELLHOP_REASON_NONE) {
+		mr = NULL;
+	} else if (!refcount_inc_not_zero(&mr->refs)) {
+		*reason = remote ? BELLHOP_REASON_RKEY_UNKNOWN : BELLHOP_REASON_LKEY_UNKNOWN;
+		mr = NULL;
+	}
+	rcu_read_unlock();
+	return mr;
+}
+
+/* The pages are pinned from their first byte; the region begins somewhere in the first. */
+static int build_extents(struct bellhop_mr *mr)
+{
+	struct sg_table *table = &mr->umem->sgt_append.sgt;
+	u64 skip = ib_umem_offset(mr->umem);
+	u64 end = 0;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	mr->extents = kvmalloc_array(table->orig_nents, sizeof(*mr->extents), GFP_KERNEL_ACCOUNT);
+	if (!mr->extents)
+		return -ENOMEM;
+	for_each_sgtable_sg(table, sg, i)
+	{
+		mr->num_extents = bellhop_extent_append(mr->extents, mr->num_extents, end,
+							(u8 *)sg_virt(sg) + skip);
+		end += sg->length - skip;
+		skip = 0;
+	}
+	return end < mr->region.length ? -EFAULT : 0;
+}
+
+static int assign_key(struct bellhop_device *device, struct bellhop_mr *mr)
+{
+	u32 index;
+	int err;
+
+	/* Reserved first, so that the region is complete before a key can reach it. */
+	err = xa_alloc_cyclic(&device->mrs, &index, NULL, XA_LIMIT(1, BELLHOP_KEY_INDEX_MAX),
+			      &device->next_mr, GFP_KERNEL_ACCOUNT);
+	if (err < 0)
+		return err;
+	mr->region.lkey = bellhop_key_make(index, (u8)get_random_u32());
+	mr->ibmr.lkey = mr->region.lkey;
+	mr->ibmr.rkey = mr->region.lkey | BELLHOP_KEY_REMOTE;
+	xa_store(&device->mrs, index, mr, GFP_KERNEL_ACCOUNT);
+	return 0;
+}
+
+struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+				  struct ib_dmah *dmah, struct ib_udata *udata)
+{
+	struct bellhop_device *device = bellhop_device_of(ibpd->device);
+	struct bellhop_mr *mr;
+	int err;
+
+	if (dmah || (access & ~SUPPORTED_ACCESS))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (bellhop_key_check_region(iova, length))
+		return ERR_PTR(-EINVAL);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->region.start = iova;
+	mr->region.length = length;
+	mr->region.pdn = bellhop_pd_number(ibpd);
+	mr->region.access = access & DECIDING_ACCESS;
+	refcount_set(&mr->refs, 1);
+	init_completion(&mr->unused);
+
+	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
+	if (IS_ERR(mr->umem)) {
+		err = PTR_ERR(mr->umem);
+		goto err_free;
+	}
+	err = build_extents(mr);
+	if (err)
+		goto err_umem;
+	err = assign_key(device, mr);
+	if (err)
+		goto err_umem;
+	return &mr->ibmr;
+
+err_umem:
+	kvfree(mr->extents);
+	ib_umem_release(mr->umem);
+err_free:
+	kfree(mr);
+	return ERR_PTR(err);
+}
+
+int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct bellhop_mr *mr = mr_of(ibmr);
+	struct bellhop_device *device = bellhop_device_of(ibmr->device);
+
+	xa_erase(&device->mrs, bellhop_key_index(mr->region.lkey));
+	/* A reference is held for one bounded copy, so this does not take long. */
+	bellhop_mr_put(mr);
+	wait_for_completion(&mr->unused);
+	kvfree(mr->extents);
+	ib_umem_release(mr->umem);
+	kfree_rcu(mr, rcu);
+	return 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* mr.h: memory regions: pinned pages, their keys, and the way from a key to bytes. */
+#ifndef BELLHOP_MR_H
+#define BELLHOP_MR_H
+
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <rdma/ib_verbs.h>
+#include "proto/extent.h"
+#include "proto/key.h"
+
+#define BELLHOP_MAX_MR (1 << 20)
+
+struct bellhop_device;
+struct ib_dmah;
+struct ib_umem;
+
+/**
+ * struct bellhop_mr - a memory region
+ * @ibmr: the core's part
+ * @region: what decides on access
+ * @refs: one of the registration, one of each reader that is moving bytes
+ * @unused: completed when @refs is gone
+ * @umem: the pinned pages
+ * @extents: the pages as runs in the kernel's mapping
+ * @num_extents: how many
+ * @rcu: readers may still look at @region and @refs for a while after deregistration
+ */
+struct bellhop_mr {
+	struct ib_mr ibmr;
+	struct bellhop_region region;
+	refcount_t refs;
+	struct completion unused;
+	struct ib_umem *umem;
+	struct bellhop_extent *extents;
+	u32 num_extents;
+	struct rcu_head rcu;
+};
+
+/**
+ * bellhop_mr_get() - the region that a key opens
+ * @device: where the key is from
+ * @range: the bytes, and the key as @lkey
+ * @pdn: the QP's protection domain
+ * @access: what is to be done, enum bellhop_access
+ * @remote: the key is an rkey
+ * @reason: why not, when NULL is returned
+ *
+ * Context: any; never waits.
+ * Return: the region with a reference, or NULL.
+ */
+struct bellhop_mr *bellhop_mr_get(struct bellhop_device *device, const struct bellhop_sge *range,
+				  u32 pdn, u32 access, bool remote, enum bellhop_reason *reason);
+
+/**
+ * bellhop_mr_put() - gives a reference back
+ * @mr: from bellhop_mr_get()
+ *
+ * Context: any.
+ */
+static inline void bellhop_mr_put(struct bellhop_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->refs))
+		complete(&mr->unused);
+}
+
+/**
+ * bellhop_mr_bytes() - where an address of a region lies
+ * @mr: a referenced region
+ * @addr: an address in it
+ * @length: how many bytes follow there side by side
+ *
+ * Context: any.
+ * Return: the kernel's address.
+ */
+static inline u8 *bellhop_mr_bytes(const struct bellhop_mr *mr, u64 addr, u64 *length)
+{
+	u64 offset = addr - mr->region.start;
+	u32 i = bellhop_extent_find(mr->extents, mr->num_extents, offset);
+	u64 end = i + 1 < mr->num_extents ? mr->extents[i + 1].offset : mr->region.length;
+
+	*length = end - offset;
+	return mr->extents[i].memory + (offset - mr->extents[i].offset);
+}
+
+/* Operations of struct ib_device_ops. */
+struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+				  struct ib_dmah *dmah, struct ib_udata *udata);
+int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata);
+
+#endif

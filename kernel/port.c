@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* port.c: port attributes and port events. */
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <rdma/bellhop-abi.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
+#include "device.h"
+#include "port.h"
+
+#define GID_TABLE_LEN 1024
+
+bool bellhop_port_is_active(const struct bellhop_device *device)
+{
+	return netif_running(device->netdev) && netif_carrier_ok(device->netdev);
+}
+
+enum ib_mtu bellhop_port_mtu(const struct bellhop_device *device)
+{
+	return iboe_get_mtu(READ_ONCE(device->netdev->mtu)) ?: IB_MTU_256;
+}
+
+void bellhop_port_update(struct bellhop_device *device)
+{
+	bool active = bellhop_port_is_active(device);
+	struct ib_event event = {
+		.device = &device->ibdev,
+		.element.port_num = 1,
+		.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ASSERT_RTNL();
+	if (active == device->port_active)
+		return;
+	device->port_active = active;
+	ib_dispatch_event(&event);
+}
+
+int bellhop_port_query(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr)
+{
+	struct bellhop_device *device = bellhop_device_of(ibdev);
+	bool active = bellhop_port_is_active(device);
+
+	attr->state = active ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	attr->phys_state = active ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = bellhop_port_mtu(device);
+	attr->gid_tbl_len = GID_TABLE_LEN;
+	attr->ip_gids = true;
+	attr->pkey_tbl_len = 1;
+	attr->max_msg_sz = BELLHOP_MAX_MESSAGE;
+	attr->max_vl_num = 1;
+	return ib_get_eth_speed(ibdev, port_num, &attr->active_speed, &attr->active_width);
+}
+
+int bellhop_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = IB_DEFAULT_PKEY_FULL;
+	return 0;
+}
+
+int bellhop_port_immutable(struct ib_device *ibdev, u32 port_num,
+			   struct ib_port_immutable *immutable)
+{
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	immutable->gid_tbl_len = GID_TABLE_LEN;
+	immutable->pkey_tbl_len = 1;
+	return 0;
+}
+
+enum rdma_link_layer bellhop_port_link_layer(struct ib_device *ibdev, u32 port_num)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* port.h: the one port of a device, as its network interface makes it. */
+#ifndef BELLHOP_PORT_H
+#define BELLHOP_PORT_H
+
+#include <rdma/ib_verbs.h>
+
+struct bellhop_device;
+
+/* Port operations of struct ib_device_ops. */
+int bellhop_port_query(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr);
+int bellhop_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey);
+int bellhop_port_immutable(struct ib_device *ibdev, u32 port_num,
+			   struct ib_port_immutable *immutable);
+enum rdma_link_layer bellhop_port_link_layer(struct ib_device *ibdev, u32 port_num);
+
+/**
+ * bellhop_port_is_active() - whether the interface is up and has a carrier
+ * @device: the device
+ *
+ * Context: any.
+ */
+bool bellhop_port_is_active(const struct bellhop_device *device);
+
+/**
+ * bellhop_port_mtu() - the largest path MTU that fits the interface's
+ * @device: the device
+ *
+ * Context: any.
+ */
+enum ib_mtu bellhop_port_mtu(const struct bellhop_device *device);
+
+/**
+ * bellhop_port_update() - tells the port's users when its state has changed
+ * @device: the device
+ *
+ * Context: under RTNL, from the interface's notifier.
+ */
+void bellhop_port_update(struct bellhop_device *device);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* qp.c: the lifetime of queue pairs. */
+#include <linux/log2.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
+#include "cq.h"
+#include "device.h"
+#include "mapping.h"
+#include "pd.h"
+#include "qp.h"
+#include "run.h"
+#include "slot.h"
+#include "ucontext.h"
+
+static_assert((int)BELLHOP_QPS_RESET == IB_QPS_RESET);
+static_assert((int)BELLHOP_QPS_RTS == IB_QPS_RTS);
+static_assert((int)BELLHOP_QPS_ERR == IB_QPS_ERR);
+static_assert(BELLHOP_MAX_QP < 1 << BELLHOP_SLOT_BITS);
+
+void bellhop_qp_event(struct bellhop_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.event = type,
+		.element.qp = &qp->ibqp,
+	};
+
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+void bellhop_qp_fail(struct bellhop_qp *qp, enum bellhop_reason reason)
+{
+	lockdep_assert_held(&qp->slot->lock);
+
+	WRITE_ONCE(qp->reason, reason);
+	if (qp->recv.rules.state < BELLHOP_QPS_RTR)
+		return;
+	WRITE_ONCE(qp->recv.rules.state, BELLHOP_QPS_ERR);
+	/* From now on every receive that is posted is to be flushed. */
+	bellhop_ring_want(&qp->recv.ring, true);
+}
+
+static int check_init(const struct ib_qp_init_attr *attr)
+{
+	const struct ib_qp_cap *cap = &attr->cap;
+
+	if (attr->qp_type != IB_QPT_RC || attr->create_flags || attr->srq)
+		return -EOPNOTSUPP;
+	if (!attr->send_cq || !attr->recv_cq)
+		return -EINVAL;
+	if (cap->max_send_wr > BELLHOP_MAX_QP_WR || cap->max_recv_wr > BELLHOP_MAX_QP_WR ||
+	    cap->max_send_sge > BELLHOP_MAX_SGE || cap->max_recv_sge > BELLHOP_MAX_SGE ||
+	    cap->max_inline_data > BELLHOP_MAX_INLINE)
+		return -EINVAL;
+	return 0;
+}
+
+/* A ring of @wr entries or more; none when @wr is 0. */
+static struct bellhop_mapping *create_ring(struct ib_ucontext *ibucontext, u32 wr, u32 stride,
+					   struct bellhop_work_ring *ring,
+					   struct bellhop_ring_map *map)
+{
+	struct bellhop_mapping *mapping;
+	u32 slots;
+
+	if (!wr)
+		return NULL;
+	slots = roundup_pow_of_two(wr);
+	mapping = bellhop_mapping_create(ibucontext, BELLHOP_RING_SLOTS + (size_t)slots * stride,
+					 false);
+	if (IS_ERR(mapping))
+		return mapping;
+	ring->hdr = mapping->memory;
+	ring->mask = slots - 1;
+	ring->stride = stride;
+	map->offset = bellhop_mapping_offset(mapping);
+	map->length = bellhop_mapping_length(mapping);
+	map->slots = slots;
+	map->stride = stride;
+	return mapping;
+}
+
+static int create_rings(struct bellhop_qp *qp, struct ib_ucontext *ibucontext,
+			struct ib_qp_cap *cap, struct bellhop_create_qp_resp *resp)
+{
+	struct bellhop_sender *send = &qp->send;
+	struct bellhop_receiver *recv = &qp->recv;
+
+	send->limits.max_sge = cap->max_send_sge;
+	send->limits.max_inline = cap->max_inline_data;
+	qp->sq_mapping =
+		create_ring(ibucontext, cap->max_send_wr, bellhop_wqe_send_stride(&send->limits),
+			    &send->ring, &resp->sq);
+	if (IS_ERR(qp->sq_mapping))
+		return PTR_ERR(qp->sq_mapping);
+
+	recv->limits.max_sge = cap->max_recv_sge;
+	qp->rq_mapping =
+		create_ring(ibucontext, cap->max_recv_wr, bellhop_wqe_recv_stride(&recv->limits),
+			    &recv->ring, &resp->rq);
+	if (IS_ERR(qp->rq_mapping)) {
+		bellhop_mapping_destroy(qp->sq_mapping);
+		return PTR_ERR(qp->rq_mapping);
+	}
+	cap->max_send_wr = resp->sq.slots;
+	cap->max_recv_wr = resp->rq.slots;
+	return 0;
+}
+
+int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
+	struct bellhop_ucontext *ucontext =
+		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
+	struct bellhop_create_qp_resp resp = {};
+	int err;
+
+	if (!ucontext)
+		return -EOPNOTSUPP;
+	err = check_init(attr);
+	if (err)
+		return err;
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+
+	qp->device = bellhop_device_of(ibqp->device);
+	qp->pdn = bellhop_pd_number(ibqp->pd);
+	qp->context_id = ucontext->id;
+	qp->send_cq = bellhop_cq_of(attr->send_cq);
+	qp->recv_cq = bellhop_cq_of(attr->recv_cq);
+	qp->send.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	mutex_init(&qp->modify_lock);
+	bellhop_run_setup(qp);
+
+	err = create_rings(qp, &ucontext->ibucontext, &attr->cap, &resp);
+	if (err)
+		return err;
+	qp->attr.cap = attr->cap;
+	qp->slot = bellhop_slot_alloc(&qp->qpn);
+	if (IS_ERR(qp->slot)) {
+		err = PTR_ERR(qp->slot);
+		goto err_rings;
+	}
+	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (err)
+		goto err_slot;
+	ibqp->qp_num = qp->qpn;
+	bellhop_slot_publish(qp->slot, qp->qpn, qp);
+	return 0;
+
+err_slot:
+	bellhop_slot_free(qp->qpn);
+err_rings:
+	bellhop_mapping_destroy(qp->rq_mapping);
+	bellhop_mapping_destroy(qp->sq_mapping);
+	return err;
+}
+
+int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
+
+	/* No peer, kick or waiter finds it any more; then its own runner ends. */
+	bellhop_slot_withdraw(qp->slot);
+	bellhop_run_stop(qp);
+	bellhop_slot_free(qp->qpn);
+	bellhop_mapping_destroy(qp->rq_mapping);
+	bellhop_mapping_destroy(qp->sq_mapping);
+	return 0;
+}
+
+int bellhop_qp_fill_res(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	if (rdma_nl_put_driver_u32(msg, "last_reason", READ_ONCE(qp->reason))) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * qp.h: queue pairs.
+ *
+ * A QP has two sides. The sender is touched only by whoever holds the run word (run.h):
+ * the thread that executes the send queue. The receiver is touched under the lock of
+ * the QP's slot (slot.h): by a peer's runner that executes a request on it, and by the
+ * QP's own runner when it flushes. Nobody ever holds two slots' locks.
+ */
+#ifndef BELLHOP_QP_H
+#define BELLHOP_QP_H
+
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include "proto/responder.h"
+#include "proto/retry.h"
+#include "proto/ring.h"
+#include "proto/state.h"
+#include "proto/wqe.h"
+
+#define BELLHOP_MAX_QP 131000
+#define BELLHOP_MAX_QP_WR 32768
+#define BELLHOP_MAX_RD_ATOMIC 128
+
+struct bellhop_cq;
+struct bellhop_device;
+struct bellhop_mapping;
+struct bellhop_slot;
+
+/**
+ * struct bellhop_sender - the send side; all of it is the runner's
+ * @ring: the send queue
+ * @limits: what its entries may hold
+ * @signal_all: every entry completes visibly
+ * @busy: @wqe is being executed
+ * @begun: the receiver has taken the message
+ * @index: @wqe's number
+ * @wqe: private copy of the entry
+ * @moved: bytes of its payload that are done
+ * @epoch: the receiver's, when the message began
+ * @retry: patience
+ * @resume_ns: not before this time; 0 is at once
+ * @woken: set by a receiver that got a receive entry: do not wait for @resume_ns
+ * @sqd_notify: tell when the queue is drained
+ * @peer_qpn: the destination QP
+ * @gid: our own address
+ * @peer_gid: the destination's
+ * @max_rd_atomic: reads that the peer takes; 0 is none
+ */
+struct bellhop_sender {
+	struct bellhop_work_ring ring;
+	struct bellhop_wqe_limits limits;
+	bool signal_all;
+	bool busy;
+	bool begun;
+	u32 index;
+	u32 moved;
+	u32 epoch;
+	struct bellhop_retry retry;
+	u64 resume_ns;
+	bool woken;
+	bool sqd_notify;
+	u32 peer_qpn;
+	union ib_gid gid;
+	union ib_gid peer_gid;
+	u32 max_rd_atomic;
+	struct bellhop_send_wqe wqe;
+};
+
+/**
+ * struct bellhop_receiver - the receive side; under the slot's lock
+ * @rules: what decides on requests; its state is the QP's. The sender reads the state
+ * without the lock, and then acts as if the request had come before the change
+ * @ring: the receive queue
+ * @limits: what its entries may hold
+ * @min_rnr_timer: how long senders are to wait for a receive
+ * @epoch: changes when messages under way become void
+ * @waiter_qpn: a sender that found no receive entry, or 0
+ * @busy: @wqe is being filled
+ * @index: @wqe's number
+ * @wqe: private copy of the entry
+ */
+struct bellhop_receiver {
+	struct bellhop_responder rules;
+	struct bellhop_work_ring ring;
+	struct bellhop_wqe_limits limits;
+	u8 min_rnr_timer;
+	u32 epoch;
+	u32 waiter_qpn;
+	bool busy;
+	u32 index;
+	struct bellhop_recv_wqe wqe;
+};
+
+/**
+ * struct bellhop_qp - a queue pair
+ * @ibqp: the core's part
+ * @device: its device
+ * @slot: its place in the table of QP numbers
+ * @qpn: its number
+ * @pdn: its protection domain
+ * @context_id: the user context that may kick it
+ * @send_cq: where sends complete
+ * @recv_cq: where receives complete
+ * @sq_mapping: the send ring's memory, or NULL
+ * @rq_mapping: the receive ring's memory, or NULL
+ * @run: the run word
+ * @hold: somebody wants the run word for good; written under the slot's gate
+ * @held: where that somebody sleeps
+ * @work: the runner, when the caller's share is used up
+ * @timer: wakes a sender that waits
+ * @send: the send side
+ * @recv: the receive side
+ * @reason: the last reason for an error, for `rdma resource show`
+ * @modify_lock: one modify or query at a time; @attr
+ * @attr: what was asked for last
+ */
+struct bellhop_qp {
+	struct ib_qp ibqp;
+	struct bellhop_device *device;
+	struct bellhop_slot *slot;
+	u32 qpn;
+	u32 pdn;
+	u64 context_id;
+	struct bellhop_cq *send_cq;
+	struct bellhop_cq *recv_cq;
+	struct bellhop_mapping *sq_mapping;
+	struct bellhop_mapping *rq_mapping;
+
+	u32 run;
+	bool hold;
+	wait_queue_head_t held;
+	struct work_struct work;
+	struct hrtimer timer;
+
+	struct bellhop_sender send ____cacheline_aligned_in_smp;
+	struct bellhop_receiver recv ____cacheline_aligned_in_smp;
+
+	u32 reason;
+	struct mutex modify_lock;
+	struct ib_qp_attr attr;
+};
+
+static inline struct bellhop_qp *bellhop_qp_of(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct bellhop_qp, ibqp);
+}
+
+static inline enum bellhop_qp_state bellhop_qp_state(const struct bellhop_qp *qp)
+{
+	return READ_ONCE(qp->recv.rules.state);
+}
+
+/**
+ * bellhop_qp_event() - tells the owner of something on the QP
+ * @qp: a QP that is there
+ * @type: what
+ *
+ * Context: any but hard interrupts.
+ */
+void bellhop_qp_event(struct bellhop_qp *qp, enum ib_event_type type);
+
+/**
+ * bellhop_qp_fail() - puts a QP in error; its queues will be flushed
+ * @qp: the QP
+ * @reason: why
+ *
+ * Context: the caller holds the slot's lock and sees to it that a runner follows.
+ */
+void bellhop_qp_fail(struct bellhop_qp *qp, enum bellhop_reason reason);
+
+/* Operations of struct ib_device_ops. */
+int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
+int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
+int bellhop_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		      struct ib_udata *udata);
+int bellhop_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		     struct ib_qp_init_attr *init_attr);
+int bellhop_qp_fill_res(struct sk_buff *msg, struct ib_qp *ibqp);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * respond.c: the responder's side of a request, executed by the requester's runner
+ * under the responder's slot lock, in the order of IBA 9.7.4.1.
+ */
+#include <linux/netdevice.h>
+#include <rdma/ib_cache.h>
+#include "copy.h"
+#include "cq.h"
+#include "device.h"
+#include "mr.h"
+#include "qp.h"
+#include "respond.h"
+#include "run.h"
+#include "slot.h"
+
+void bellhop_respond_complete(struct bellhop_qp *qp, struct bellhop_cqe *cqe, bool solicited)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+
+	lockdep_assert_held(&qp->slot->lock);
+
+	recv->busy = false;
+	cqe->qpn = qp->qpn;
+	cqe->wqe_index = recv->index;
+	if (bellhop_cq_push(qp->recv_cq, cqe, solicited) &&
+	    !bellhop_state_flushes(recv->rules.state)) {
+		bellhop_qp_fail(qp, BELLHOP_REASON_CQ_OVERRUN);
+		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
+		bellhop_run_defer(qp);
+	}
+}
+
+/* The GID that is addressed belongs to the responder's port, in the same network namespace. */
+static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
+{
+	const struct ib_gid_attr *found;
+
+	if (!net_eq(dev_net(qp->device->netdev), dev_net(peer->device->netdev)))
+		return false;
+	if (!memcmp(&qp->send.peer_gid, &peer->send.gid, sizeof(union ib_gid)))
+		return true;
+	/* The peer answers by another of its addresses. */
+	found = rdma_find_gid_by_port(&peer->device->ibdev, &qp->send.peer_gid,
+				      IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+	if (IS_ERR(found))
+		return false;
+	rdma_put_gid_attr(found);
+	return true;
+}
+
+static enum bellhop_reason take_receive(struct bellhop_receiver *recv)
+{
+	int pending = bellhop_ring_pending(&recv->ring);
+	enum bellhop_reason reason;
+
+	if (!pending) {
+		bellhop_ring_want(&recv->ring, true);
+		pending = bellhop_ring_pending(&recv->ring);
+		if (!pending)
+			return BELLHOP_REASON_RNR;
+		bellhop_ring_want(&recv->ring, false);
+	}
+	if (pending < 0)
+		return BELLHOP_REASON_RECV_FAULTY;
+	reason =
+		bellhop_wqe_decode_recv(&recv->wqe, bellhop_ring_front(&recv->ring), &recv->limits);
+	recv->index = bellhop_ring_take(&recv->ring);
+	recv->busy = true;
+	return reason ? BELLHOP_REASON_RECV_FAULTY : BELLHOP_REASON_NONE;
+}
+
+/* As if the message had not come. */
+static void give_back_receive(struct bellhop_qp *qp, struct bellhop_receiver *recv)
+{
+	if (!(qp->send.wqe.op->traits & BELLHOP_OP_RECV) || qp->send.moved)
+		return;
+	recv->ring.head--;
+	recv->busy = false;
+}
+
+static struct bellhop_sge remote_range(const struct bellhop_send_wqe *wqe)
+{
+	return (struct bellhop_sge){
+		.addr = wqe->head.remote_addr,
+		.length = wqe->length,
+		.lkey = wqe->head.rkey,
+	};
+}
+
+/* The copy checks the key before it writes; this is for what must come before the receive. */
+static enum bellhop_reason check_remote(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
+{
+	struct bellhop_sge range = remote_range(&qp->send.wqe);
+	enum bellhop_reason reason;
+	struct bellhop_mr *mr;
+
+	if (!range.length)
+		return BELLHOP_REASON_NONE;
+	mr = bellhop_mr_get(peer->device, &range, peer->pdn, qp->send.wqe.op->access, true,
+			    &reason);
+	if (mr)
+		bellhop_mr_put(mr);
+	return reason;
+}
+
+/* The first part of a message: does the responder take it? */
+static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
+{
+	struct bellhop_receiver *recv = &peer->recv;
+	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	enum bellhop_reason reason;
+
+	reason = bellhop_responder_admit(&recv->rules, qp->qpn, wqe->op);
+	if (reason == BELLHOP_REASON_SILENT || !is_reached(qp, peer))
+		return BELLHOP_REASON_SILENT;
+	if (recv->busy)
+		return BELLHOP_REASON_SEQUENCE;
+	if (reason)
+		return reason;
+	if (wqe->op->traits & BELLHOP_OP_RECV) {
+		if (wqe->op->traits & BELLHOP_OP_REMOTE) {
+			reason = check_remote(qp, peer);
+			if (reason)
+				return reason;
+		}
+		reason = take_receive(recv);
+		if (reason == BELLHOP_REASON_RNR)
+			WRITE_ONCE(recv->waiter_qpn, qp->qpn);
+		if (reason)
+			return reason;
+		if ((wqe->op->traits & BELLHOP_OP_SCATTER) && wqe->length > recv->wqe.length)
+			return BELLHOP_REASON_RECV_TOO_SHORT;
+	}
+	qp->send.epoch = recv->epoch;
+	qp->send.begun = true;
+	return BELLHOP_REASON_NONE;
+}
+
+static struct bellhop_copy_result move(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes)
+{
+	struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	bool read = wqe->op->traits & BELLHOP_OP_READ;
+	struct bellhop_sge range = remote_range(wqe);
+	struct bellhop_cursor own = {
+		.device = qp->device,
+		.pdn = qp->pdn,
+		.access = read ? BELLHOP_ACCESS_LOCAL_WRITE : 0,
+		.sge = wqe->sge,
+		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
+	};
+	struct bellhop_cursor other = {
+		.device = peer->device,
+		.pdn = peer->pdn,
+	};
+	struct bellhop_copy_result result;
+	bool last = qp->send.moved + bytes == wqe->length;
+
+	if (wqe->op->traits & BELLHOP_OP_SCATTER) {
+		other.access = BELLHOP_ACCESS_LOCAL_WRITE;
+		other.sge = peer->recv.wqe.sge;
+	} else {
+		other.access = wqe->op->access;
+		other.remote = true;
+		other.sge = &range;
+	}
+	bellhop_cursor_seek(&own, qp->send.moved);
+	bellhop_cursor_seek(&other, qp->send.moved);
+	result = read ? bellhop_copy(&own, &other, bytes, last)
+		      : bellhop_copy(&other, &own, bytes, last);
+	bellhop_cursor_end(&own);
+	bellhop_cursor_end(&other);
+	/* From here on "destination" is "the responder's side". */
+	result.destination ^= read;
+	return result;
+}
+
+static void finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
+{
+	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	struct bellhop_cqe cqe = {
+		.byte_len = wqe->length,
+		.src_qp = qp->qpn,
+		.opcode = wqe->op->recv_wc,
+		.status = BELLHOP_WC_SUCCESS,
+	};
+
+	if (!(wqe->op->traits & BELLHOP_OP_RECV))
+		return;
+	if (wqe->op->traits & BELLHOP_OP_IMM) {
+		cqe.ex = wqe->head.ex;
+		cqe.wc_flags = BELLHOP_WC_WITH_IMM;
+	}
+	bellhop_respond_complete(peer, &cqe, wqe->head.flags & BELLHOP_SQE_SOLICITED);
+}
+
+static void refuse(struct bellhop_qp *peer, enum bellhop_reason reason)
+{
+	const struct bellhop_refusal *refusal = bellhop_responder_refuse(reason);
+
+	if (!refusal->fatal)
+		return;
+	bellhop_qp_fail(peer, reason);
+	if (peer->recv.busy) {
+		struct bellhop_cqe cqe = {
+			.opcode = BELLHOP_WC_RECV,
+			.status = refusal->responder,
+			.vendor_err = reason,
+		};
+
+		bellhop_respond_complete(peer, &cqe, true);
+	}
+	if (refusal->event == BELLHOP_EVENT_ACCESS)
+		bellhop_qp_event(peer, IB_EVENT_QP_ACCESS_ERR);
+	else if (refusal->event == BELLHOP_EVENT_REQUEST)
+		bellhop_qp_event(peer, IB_EVENT_QP_REQ_ERR);
+	bellhop_run_defer(peer);
+}
+
+static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop_qp *peer,
+					   u32 bytes)
+{
+	struct bellhop_copy_result result = {};
+	enum bellhop_reason reason = BELLHOP_REASON_NONE;
+
+	if (!qp->send.begun)
+		reason = begin(qp, peer);
+	else if (!bellhop_state_responds(peer->recv.rules.state) ||
+		 qp->send.epoch != peer->recv.epoch)
+		reason = BELLHOP_REASON_SILENT;
+	if (reason == BELLHOP_REASON_RNR)
+		return (struct bellhop_answer){.kind = BELLHOP_ANSWER_RNR,
+					       .min_rnr_timer = peer->recv.min_rnr_timer};
+	if (reason == BELLHOP_REASON_SILENT)
+		return (struct bellhop_answer){.kind = BELLHOP_ANSWER_NONE};
+	if (!reason && bytes) {
+		result = move(qp, peer, bytes);
+		if (result.reason && !result.destination) {
+			give_back_receive(qp, &peer->recv);
+			return (struct bellhop_answer){.kind = BELLHOP_ANSWER_OWN_FAULT,
+						       .reason = result.reason};
+		}
+		reason = result.reason;
+	}
+	if (reason) {
+		refuse(peer, reason);
+		return (struct bellhop_answer){.kind = BELLHOP_ANSWER_NAK, .reason = reason};
+	}
+	if (qp->send.moved + bytes == qp->send.wqe.length)
+		finish(qp, peer);
+	return (struct bellhop_answer){.kind = BELLHOP_ANSWER_ACK};
+}
+
+struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes)
+{
+	struct bellhop_answer answer = {.kind = BELLHOP_ANSWER_NONE};
+	struct bellhop_slot *slot = bellhop_slot_find(qp->send.peer_qpn);
+
+	if (!slot)
+		return answer;
+	spin_lock(&slot->lock);
+	if (slot->qp && slot->qpn == qp->send.peer_qpn)
+		answer = answer_locked(qp, slot->qp, bytes);
+	spin_unlock(&slot->lock);
+	return answer;
+}
+
+void bellhop_respond_wake_waiter(struct bellhop_qp *qp)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+	u32 waiter = 0;
+
+	spin_lock(&qp->slot->lock);
+	if (bellhop_ring_pending(&recv->ring)) {
+		waiter = recv->waiter_qpn;
+		WRITE_ONCE(recv->waiter_qpn, 0);
+		bellhop_ring_want(&recv->ring, false);
+	}
+	spin_unlock(&qp->slot->lock);
+	if (waiter)
+		bellhop_run_wake(waiter);
+}

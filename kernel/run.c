@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* run.c: kicks, the worker and the timer, around the run word. */
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/workqueue.h>
+#include "flush.h"
+#include "proto/run.h"
+#include "qp.h"
+#include "respond.h"
+#include "run.h"
+#include "send.h"
+#include "slot.h"
+
+/*
+ * A kick's share is what a caller can lose without noticing: it has asked for the work,
+ * but a signal must find it soon. The worker's is larger, and between two of them
+ * others have their turn.
+ */
+#define KICK_WQES 64
+#define KICK_BYTES (1U << 20)
+#define WORK_WQES 256
+#define WORK_BYTES (4U << 20)
+
+static struct workqueue_struct *workqueue;
+
+/* One bounded step. False: there is nothing to do now. */
+static bool step(struct bellhop_qp *qp, struct bellhop_share *share)
+{
+	if (bellhop_state_flushes(bellhop_qp_state(qp)))
+		return bellhop_flush_step(qp, share);
+	if (READ_ONCE(qp->recv.waiter_qpn))
+		bellhop_respond_wake_waiter(qp);
+	return bellhop_send_step(qp, share);
+}
+
+/* Ends a run for somebody who holds the QP. It may be freed as soon as the gate opens. */
+static void yield_to_holder(struct bellhop_qp *qp)
+{
+	struct bellhop_slot *slot = qp->slot;
+
+	spin_lock(&slot->gate);
+	smp_store_release(&qp->run, BELLHOP_RUN_IDLE);
+	wake_up(&qp->held);
+	spin_unlock(&slot->gate);
+}
+
+/*
+ * Called with the run word; ends without it, or with it handed to the worker. Once
+ * leaving has succeeded the QP is not touched: its owner may be about to free it.
+ */
+static void run(struct bellhop_qp *qp, struct bellhop_share *share)
+{
+	do {
+		for (;;) {
+			if (READ_ONCE(qp->hold)) {
+				yield_to_holder(qp);
+				return;
+			}
+			if (!step(qp, share))
+				break;
+			if (!share->wqes || !share->bytes || fatal_signal_pending(current)) {
+				queue_work(workqueue, &qp->work);
+				return;
+			}
+		}
+	} while (!bellhop_run_leave(&qp->run));
+}
+
+static void work(struct work_struct *work)
+{
+	struct bellhop_share share = {.wqes = WORK_WQES, .bytes = WORK_BYTES};
+
+	run(container_of(work, struct bellhop_qp, work), &share);
+}
+
+static enum hrtimer_restart timer_expired(struct hrtimer *timer)
+{
+	bellhop_run_defer(container_of(timer, struct bellhop_qp, timer));
+	return HRTIMER_NORESTART;
+}
+
+int bellhop_run_init(void)
+{
+	workqueue = alloc_workqueue("bellhop", WQ_UNBOUND, 0);
+	return workqueue ? 0 : -ENOMEM;
+}
+
+void bellhop_run_exit(void)
+{
+	destroy_workqueue(workqueue);
+}
+
+void bellhop_run_setup(struct bellhop_qp *qp)
+{
+	init_waitqueue_head(&qp->held);
+	INIT_WORK(&qp->work, work);
+	hrtimer_setup(&qp->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+}
+
+int bellhop_run_kick(u64 context_id, u32 qpn)
+{
+	struct bellhop_share share = {.wqes = KICK_WQES, .bytes = KICK_BYTES};
+	struct bellhop_slot *slot = bellhop_slot_find(qpn);
+	struct bellhop_qp *qp;
+	bool enter;
+
+	if (!slot)
+		return -ENOENT;
+	spin_lock(&slot->gate);
+	qp = slot->qp;
+	if (!qp || slot->qpn != qpn || qp->context_id != context_id) {
+		spin_unlock(&slot->gate);
+		return -ENOENT;
+	}
+	enter = !qp->hold && bellhop_run_enter(&qp->run);
+	spin_unlock(&slot->gate);
+	if (enter)
+		run(qp, &share);
+	return 0;
+}
+
+void bellhop_run_defer(struct bellhop_qp *qp)
+{
+	if (!READ_ONCE(qp->hold) && bellhop_run_enter(&qp->run))
+		queue_work(workqueue, &qp->work);
+}
+
+void bellhop_run_wake(u32 qpn)
+{
+	struct bellhop_slot *slot = bellhop_slot_find(qpn);
+
+	if (!slot)
+		return;
+	spin_lock(&slot->gate);
+	if (slot->qp && slot->qpn == qpn) {
+		WRITE_ONCE(slot->qp->send.woken, true);
+		bellhop_run_defer(slot->qp);
+	}
+	spin_unlock(&slot->gate);
+}
+
+void bellhop_run_hold(struct bellhop_qp *qp)
+{
+	struct bellhop_slot *slot = qp->slot;
+
+	spin_lock(&slot->gate);
+	WRITE_ONCE(qp->hold, true);
+	spin_unlock(&slot->gate);
+	/*
+	 * A failed enter makes the runner look again, and then it sees the hold. A runner
+	 * that has just left may still be inside the gate.
+	 */
+	wait_event(qp->held, bellhop_run_enter(&qp->run));
+	spin_lock(&slot->gate);
+	spin_unlock(&slot->gate);
+}
+
+void bellhop_run_release(struct bellhop_qp *qp)
+{
+	spin_lock(&qp->slot->gate);
+	WRITE_ONCE(qp->hold, false);
+	spin_unlock(&qp->slot->gate);
+	/* The run word goes to the worker, which looks at everything that was kept waiting. */
+	queue_work(workqueue, &qp->work);
+}
+
+void bellhop_run_stop(struct bellhop_qp *qp)
+{
+	bellhop_run_hold(qp);
+	hrtimer_cancel(&qp->timer);
+	cancel_work_sync(&qp->work);
+}
+
+void bellhop_run_rest(struct bellhop_qp *qp, u64 wait_ns)
+{
+	qp->send.resume_ns = ktime_get_ns() + wait_ns;
+	hrtimer_start(&qp->timer, ns_to_ktime(wait_ns), HRTIMER_MODE_REL);
+}

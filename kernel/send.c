@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * send.c: the sender's steps.
+ *
+ *	fetch --> wait, if told to --> respond (the peer's side) --> complete
+ *	             ^                    |
+ *	             +--- rest, retry ----+
+ *
+ * Everything that a request does to its responder happens within bellhop_respond(), so
+ * an entry is complete when it is done, and a fence or the order of two entries
+ * needs nothing more.
+ */
+#include <linux/ktime.h>
+#include "cq.h"
+#include "qp.h"
+#include "respond.h"
+#include "run.h"
+#include "send.h"
+#include "slot.h"
+
+/* Copied under a spinlock at most: a few ten microseconds. */
+#define STEP_BYTES (64U << 10)
+
+static void fail(struct bellhop_qp *qp, enum bellhop_reason reason)
+{
+	spin_lock(&qp->slot->lock);
+	bellhop_qp_fail(qp, reason);
+	spin_unlock(&qp->slot->lock);
+}
+
+void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
+			   enum bellhop_reason reason)
+{
+	struct bellhop_sender *send = &qp->send;
+	bool error = status != BELLHOP_WC_SUCCESS;
+
+	send->busy = false;
+	send->resume_ns = 0;
+	if (error && status != BELLHOP_WC_WR_FLUSH_ERR)
+		fail(qp, reason);
+	if (error || send->signal_all || (send->wqe.head.flags & BELLHOP_SQE_SIGNALED)) {
+		struct bellhop_cqe cqe = {
+			.qpn = qp->qpn,
+			.wqe_index = send->index,
+			.byte_len = send->wqe.length,
+			.vendor_err = reason,
+			.opcode = send->wqe.op->wc,
+			.status = status,
+		};
+
+		if (bellhop_cq_push(qp->send_cq, &cqe, error) &&
+		    !bellhop_state_flushes(bellhop_qp_state(qp))) {
+			fail(qp, BELLHOP_REASON_CQ_OVERRUN);
+			bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
+		}
+	}
+}
+
+static void report_drained(struct bellhop_qp *qp)
+{
+	/* Told once per request (IBA 10.3.1.5); the runner is alone here. */
+	if (bellhop_qp_state(qp) == BELLHOP_QPS_SQD && qp->send.sqd_notify) {
+		qp->send.sqd_notify = false;
+		bellhop_qp_event(qp, IB_EVENT_SQ_DRAINED);
+	}
+}
+
+static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
+{
+	struct bellhop_sender *send = &qp->send;
+	enum bellhop_reason reason;
+	int pending;
+
+	if (!bellhop_state_sends(bellhop_qp_state(qp))) {
+		report_drained(qp);
+		return false;
+	}
+	pending = bellhop_ring_pending(&send->ring);
+	if (pending <= 0) {
+		if (pending < 0) {
+			fail(qp, BELLHOP_REASON_RING_INDEX);
+			bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
+		}
+		return pending < 0;
+	}
+	share->wqes--;
+	reason =
+		bellhop_wqe_decode_send(&send->wqe, bellhop_ring_front(&send->ring), &send->limits);
+	send->index = bellhop_ring_take(&send->ring);
+	send->busy = true;
+	send->begun = false;
+	send->moved = 0;
+	bellhop_retry_progress(&send->retry);
+	if (!reason && (send->wqe.op->traits & BELLHOP_OP_READ) && !send->max_rd_atomic)
+		reason = BELLHOP_REASON_NO_RD_ATOMIC;
+	if (reason)
+		bellhop_send_complete(qp, bellhop_wqe_status(reason), reason);
+	return true;
+}
+
+static bool is_resting(struct bellhop_sender *send)
+{
+	if (!send->resume_ns)
+		return false;
+	if (!READ_ONCE(send->woken) && ktime_get_ns() < send->resume_ns)
+		return true;
+	send->resume_ns = 0;
+	return false;
+}
+
+static void retry(struct bellhop_qp *qp, struct bellhop_retry_plan plan, enum bellhop_reason reason)
+{
+	if (plan.give_up)
+		bellhop_send_complete(qp, bellhop_responder_refuse(reason)->requester, reason);
+	else
+		bellhop_run_rest(qp, plan.wait_ns);
+}
+
+bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
+{
+	struct bellhop_sender *send = &qp->send;
+	struct bellhop_answer answer;
+	u32 bytes;
+
+	if (!send->busy && !fetch(qp, share))
+		return false;
+	if (!send->busy)
+		return true;
+	if (is_resting(send))
+		return false;
+
+	/* Only a receive that is posted from here on is worth waking up for. */
+	WRITE_ONCE(send->woken, false);
+	bytes = min(send->wqe.length - send->moved, STEP_BYTES);
+	answer = bellhop_respond(qp, bytes);
+	switch (answer.kind) {
+	case BELLHOP_ANSWER_ACK:
+		send->moved += bytes;
+		share->bytes -= min(share->bytes, bytes);
+		if (send->moved == send->wqe.length)
+			bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
+		return true;
+	case BELLHOP_ANSWER_RNR:
+		retry(qp, bellhop_retry_rnr(&send->retry, answer.min_rnr_timer),
+		      BELLHOP_REASON_RNR);
+		return true;
+	case BELLHOP_ANSWER_NONE:
+		retry(qp, bellhop_retry_silent(&send->retry), BELLHOP_REASON_SILENT);
+		return true;
+	case BELLHOP_ANSWER_NAK:
+		bellhop_send_complete(qp, bellhop_responder_refuse(answer.reason)->requester,
+				      answer.reason);
+		return true;
+	case BELLHOP_ANSWER_OWN_FAULT:
+		break;
+	}
+	bellhop_send_complete(qp, BELLHOP_WC_LOC_PROT_ERR, answer.reason);
+	return true;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * slot.h: QP numbers, and the QPs behind them.
+ *
+ * There is one table for all devices of this kernel, so that a QP number alone finds
+ * its QP. A slot is never freed while the module lives, which makes its two locks
+ * usable without knowing whether a QP is there: they are what keeps it there.
+ *
+ *	qpn:   23 ........ 17 16 ........ 0
+ *	       generation     index
+ *
+ * The generation changes with every use of a slot, so that a number is not soon reused.
+ */
+#ifndef BELLHOP_SLOT_H
+#define BELLHOP_SLOT_H
+
+#include <linux/cache.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct bellhop_qp;
+
+#define BELLHOP_SLOT_BITS 17
+
+/**
+ * struct bellhop_slot - a place for one QP
+ * @lock: the QP's responder side; held by whoever executes a request on it
+ * @gate: lets a kick or a timer become @qp's runner while it is there; held shortly,
+ * inside @lock or alone
+ * @qp: written with both held; NULL when free
+ * @qpn: the number that reaches @qp; written as @qp is
+ */
+struct bellhop_slot {
+	spinlock_t lock;
+	spinlock_t gate;
+	struct bellhop_qp *qp;
+	u32 qpn;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * bellhop_slot_init() - allocates the table's directory
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int bellhop_slot_init(void);
+
+/**
+ * bellhop_slot_exit() - frees the table; no QP is left
+ *
+ * Context: may sleep.
+ */
+void bellhop_slot_exit(void);
+
+/**
+ * bellhop_slot_alloc() - a number and its slot
+ * @qpn: the number
+ *
+ * Context: may sleep.
+ * Return: the slot, or an ERR_PTR of -ENOMEM.
+ */
+struct bellhop_slot *bellhop_slot_alloc(u32 *qpn);
+
+/**
+ * bellhop_slot_publish() - makes a QP reachable
+ * @slot: from bellhop_slot_alloc()
+ * @qpn: likewise
+ * @qp: the QP, complete
+ *
+ * Context: process.
+ */
+void bellhop_slot_publish(struct bellhop_slot *slot, u32 qpn, struct bellhop_qp *qp);
+
+/**
+ * bellhop_slot_withdraw() - makes a QP unreachable; afterwards nobody new will use it
+ * @slot: the QP's
+ *
+ * Context: process.
+ */
+void bellhop_slot_withdraw(struct bellhop_slot *slot);
+
+/**
+ * bellhop_slot_free() - gives a number back
+ * @qpn: the number, without a QP
+ *
+ * Context: may sleep.
+ */
+void bellhop_slot_free(u32 qpn);
+
+/**
+ * bellhop_slot_find() - the slot that a number belongs to
+ * @qpn: any number
+ *
+ * Context: any.
+ * Return: the slot, whose @qpn need not be the same; or NULL where none was ever used.
+ */
+struct bellhop_slot *bellhop_slot_find(u32 qpn);
+
+#endif

@@ -17,7 +17,7 @@ struct platform_device;
  * @owns_netdev: @netdev was made for this device and goes with it
  * @mrs: memory regions by key index; readers under RCU
  * @next_mr: where the search for a free key index begins; under @mrs' lock
- * @port_active: what the last port event said; under RTNL
+ * @port_active: what the last port event said; written under RTNL
  */
 struct bellhop_device {
 	struct ib_device ibdev;

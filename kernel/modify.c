@@ -106,6 +106,7 @@ static void reset(struct bellhop_qp *qp)
 	send->sqd_notify = false;
 	recv->ring.head = 0;
 	recv->busy = false;
+	recv->established = false;
 	recv->epoch++;
 	WRITE_ONCE(recv->waiter_qpn, 0);
 	bellhop_ring_want(&recv->ring, false);

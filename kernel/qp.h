@@ -78,6 +78,7 @@ struct bellhop_sender {
  * @limits: what its entries may hold
  * @min_rnr_timer: how long senders are to wait for a receive
  * @epoch: changes when messages under way become void
+ * @established: the first message in RTR was reported (IBA 11.6.3.1)
  * @waiter_qpn: a sender that found no receive entry, or 0
  * @busy: @wqe is being filled
  * @index: @wqe's number
@@ -89,6 +90,7 @@ struct bellhop_receiver {
 	struct bellhop_wqe_limits limits;
 	u8 min_rnr_timer;
 	u32 epoch;
+	bool established;
 	u32 waiter_qpn;
 	bool busy;
 	u32 index;

@@ -31,12 +31,13 @@ void bellhop_respond_complete(struct bellhop_qp *qp, struct bellhop_cqe *cqe, bo
 	}
 }
 
-/* The GID that is addressed belongs to the responder's port, in the same network namespace. */
+/* Both ports are up, and the GID that is addressed belongs to the responder's. */
 static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
 {
 	const struct ib_gid_attr *found;
 
-	if (!net_eq(dev_net(qp->device->netdev), dev_net(peer->device->netdev)))
+	if (!READ_ONCE(qp->device->port_active) || !READ_ONCE(peer->device->port_active) ||
+	    !net_eq(dev_net(qp->device->netdev), dev_net(peer->device->netdev)))
 		return false;
 	if (!memcmp(&qp->send.peer_gid, &peer->send.gid, sizeof(union ib_gid)))
 		return true;
@@ -131,6 +132,10 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 			return reason;
 		if ((wqe->op->traits & BELLHOP_OP_SCATTER) && wqe->length > recv->wqe.length)
 			return BELLHOP_REASON_RECV_TOO_SHORT;
+	}
+	if (recv->rules.state == BELLHOP_QPS_RTR && !recv->established) {
+		recv->established = true;
+		bellhop_qp_event(peer, IB_EVENT_COMM_EST);
 	}
 	qp->send.epoch = recv->epoch;
 	qp->send.begun = true;
@@ -229,31 +234,31 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 		 qp->send.epoch != peer->recv.epoch)
 		reason = BELLHOP_REASON_SILENT;
 	if (reason == BELLHOP_REASON_RNR)
-		return (struct bellhop_answer){.kind = BELLHOP_ANSWER_RNR,
-					       .min_rnr_timer = peer->recv.min_rnr_timer};
+		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_RNR,
+						.min_rnr_timer = peer->recv.min_rnr_timer };
 	if (reason == BELLHOP_REASON_SILENT)
-		return (struct bellhop_answer){.kind = BELLHOP_ANSWER_NONE};
+		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_NONE };
 	if (!reason && bytes) {
 		result = move(qp, peer, bytes);
 		if (result.reason && !result.destination) {
 			give_back_receive(qp, &peer->recv);
-			return (struct bellhop_answer){.kind = BELLHOP_ANSWER_OWN_FAULT,
-						       .reason = result.reason};
+			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_OWN_FAULT,
+							.reason = result.reason };
 		}
 		reason = result.reason;
 	}
 	if (reason) {
 		refuse(peer, reason);
-		return (struct bellhop_answer){.kind = BELLHOP_ANSWER_NAK, .reason = reason};
+		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_NAK, .reason = reason };
 	}
 	if (qp->send.moved + bytes == qp->send.wqe.length)
 		finish(qp, peer);
-	return (struct bellhop_answer){.kind = BELLHOP_ANSWER_ACK};
+	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_ACK };
 }
 
 struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes)
 {
-	struct bellhop_answer answer = {.kind = BELLHOP_ANSWER_NONE};
+	struct bellhop_answer answer = { .kind = BELLHOP_ANSWER_NONE };
 	struct bellhop_slot *slot = bellhop_slot_find(qp->send.peer_qpn);
 
 	if (!slot)

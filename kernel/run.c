@@ -69,7 +69,7 @@ static void run(struct bellhop_qp *qp, struct bellhop_share *share)
 
 static void work(struct work_struct *work)
 {
-	struct bellhop_share share = {.wqes = WORK_WQES, .bytes = WORK_BYTES};
+	struct bellhop_share share = { .wqes = WORK_WQES, .bytes = WORK_BYTES };
 
 	run(container_of(work, struct bellhop_qp, work), &share);
 }
@@ -100,7 +100,7 @@ void bellhop_run_setup(struct bellhop_qp *qp)
 
 int bellhop_run_kick(u64 context_id, u32 qpn)
 {
-	struct bellhop_share share = {.wqes = KICK_WQES, .bytes = KICK_BYTES};
+	struct bellhop_share share = { .wqes = KICK_WQES, .bytes = KICK_BYTES };
 	struct bellhop_slot *slot = bellhop_slot_find(qpn);
 	struct bellhop_qp *qp;
 	bool enter;
@@ -158,11 +158,13 @@ void bellhop_run_hold(struct bellhop_qp *qp)
 
 void bellhop_run_release(struct bellhop_qp *qp)
 {
+	struct bellhop_share share = { .wqes = KICK_WQES, .bytes = KICK_BYTES };
+
 	spin_lock(&qp->slot->gate);
 	WRITE_ONCE(qp->hold, false);
 	spin_unlock(&qp->slot->gate);
-	/* The run word goes to the worker, which looks at everything that was kept waiting. */
-	queue_work(workqueue, &qp->work);
+	/* What was kept waiting could not enter; the holder runs in its place. */
+	run(qp, &share);
 }
 
 void bellhop_run_stop(struct bellhop_qp *qp)

@@ -47,8 +47,8 @@ static const struct bellhop_refusal refusals[] = {
 	[BELLHOP_REASON_RECV_FAULTY] = OPERATION_ERROR(BELLHOP_WC_LOC_QP_OP_ERR),
 	[BELLHOP_REASON_SEQUENCE] = INVALID_REQUEST(BELLHOP_WC_LOC_QP_OP_ERR, BELLHOP_EVENT_NONE),
 	/* The requester gave up; the responder does not know of it. */
-	[BELLHOP_REASON_RNR] = {.requester = BELLHOP_WC_RNR_RETRY_EXC_ERR},
-	[BELLHOP_REASON_SILENT] = {.requester = BELLHOP_WC_RETRY_EXC_ERR},
+	[BELLHOP_REASON_RNR] = { .requester = BELLHOP_WC_RNR_RETRY_EXC_ERR },
+	[BELLHOP_REASON_SILENT] = { .requester = BELLHOP_WC_RETRY_EXC_ERR },
 };
 
 static const struct bellhop_refusal broken = {

@@ -7,7 +7,7 @@
 
 struct bellhop_retry_plan bellhop_retry_rnr(struct bellhop_retry *retry, u8 min_rnr_timer)
 {
-	struct bellhop_retry_plan plan = {.wait_ns = bellhop_timeout_rnr_ns(min_rnr_timer)};
+	struct bellhop_retry_plan plan = { .wait_ns = bellhop_timeout_rnr_ns(min_rnr_timer) };
 
 	/* It answered, if only to refuse. */
 	retry->silent = 0;

@@ -57,7 +57,7 @@ struct bellhop_create_qp_resp {
 /* The first page of a context's status mapping; only the kernel writes it. */
 struct bellhop_status {
 	__u32 need_kick; /* nonzero: kick after publishing a producer */
-	__u32 gone;	 /* nonzero: the device was removed */
+	__u32 gone; /* nonzero: the device was removed */
 };
 
 /*
@@ -177,34 +177,34 @@ enum bellhop_wc_flags {
 enum bellhop_reason {
 	BELLHOP_REASON_NONE = 0,
 	/* The entry itself. */
-	BELLHOP_REASON_RING_INDEX = 1,	  /* the producer index is not possible */
-	BELLHOP_REASON_WR_OPCODE = 2,	  /* unknown, or not of this QP type */
-	BELLHOP_REASON_WR_FLAGS = 3,	  /* unknown, or not of this opcode */
-	BELLHOP_REASON_WR_NUM_SGE = 4,	  /* more elements than the queue has */
-	BELLHOP_REASON_WR_INLINE = 5,	  /* more inline bytes than the queue has */
-	BELLHOP_REASON_WR_LENGTH = 6,	  /* more than BELLHOP_MAX_MESSAGE bytes */
-	BELLHOP_REASON_WR_RESERVED = 7,	  /* a reserved field is not zero */
+	BELLHOP_REASON_RING_INDEX = 1, /* the producer index is not possible */
+	BELLHOP_REASON_WR_OPCODE = 2, /* unknown, or not of this QP type */
+	BELLHOP_REASON_WR_FLAGS = 3, /* unknown, or not of this opcode */
+	BELLHOP_REASON_WR_NUM_SGE = 4, /* more elements than the queue has */
+	BELLHOP_REASON_WR_INLINE = 5, /* more inline bytes than the queue has */
+	BELLHOP_REASON_WR_LENGTH = 6, /* more than BELLHOP_MAX_MESSAGE bytes */
+	BELLHOP_REASON_WR_RESERVED = 7, /* a reserved field is not zero */
 	/* A key of this side. */
 	BELLHOP_REASON_LKEY_UNKNOWN = 16, /* no region has it */
-	BELLHOP_REASON_LKEY_PD = 17,	  /* the region is of another PD */
-	BELLHOP_REASON_LKEY_ACCESS = 18,  /* no local write access */
-	BELLHOP_REASON_LKEY_RANGE = 19,	  /* bytes outside of the region */
+	BELLHOP_REASON_LKEY_PD = 17, /* the region is of another PD */
+	BELLHOP_REASON_LKEY_ACCESS = 18, /* no local write access */
+	BELLHOP_REASON_LKEY_RANGE = 19, /* bytes outside of the region */
 	/* A key of the other side. */
 	BELLHOP_REASON_RKEY_UNKNOWN = 32,
 	BELLHOP_REASON_RKEY_PD = 33,
 	BELLHOP_REASON_RKEY_ACCESS = 34,
 	BELLHOP_REASON_RKEY_RANGE = 35,
 	/* The responder. */
-	BELLHOP_REASON_QP_ACCESS = 48,	   /* its QP does not allow the operation */
+	BELLHOP_REASON_QP_ACCESS = 48, /* its QP does not allow the operation */
 	BELLHOP_REASON_RECV_TOO_SHORT = 49, /* the message exceeds the receive */
-	BELLHOP_REASON_RECV_FAULTY = 50,   /* its receive entry is not valid */
-	BELLHOP_REASON_RNR = 51,	   /* it had no receive, too often */
-	BELLHOP_REASON_SILENT = 52,	   /* no answer: absent, or not ready to receive */
-	BELLHOP_REASON_NO_RD_ATOMIC = 53,  /* it takes no RDMA reads */
-	BELLHOP_REASON_SEQUENCE = 54,	   /* a message began before the last one ended */
+	BELLHOP_REASON_RECV_FAULTY = 50, /* its receive entry is not valid */
+	BELLHOP_REASON_RNR = 51, /* it had no receive, too often */
+	BELLHOP_REASON_SILENT = 52, /* no answer: absent, or not ready to receive */
+	BELLHOP_REASON_NO_RD_ATOMIC = 53, /* it takes no RDMA reads */
+	BELLHOP_REASON_SEQUENCE = 54, /* a message began before the last one ended */
 	/* The queues. */
-	BELLHOP_REASON_FLUSHED = 64,	   /* the QP was in error already */
-	BELLHOP_REASON_CQ_OVERRUN = 65,	   /* a completion found its CQ full */
+	BELLHOP_REASON_FLUSHED = 64, /* the QP was in error already */
+	BELLHOP_REASON_CQ_OVERRUN = 65, /* a completion found its CQ full */
 };
 
 /*
@@ -218,9 +218,9 @@ struct bellhop_cqe {
 	__u32 ex; /* immediate data, big endian */
 	__u32 src_qp;
 	__u32 vendor_err; /* enum bellhop_reason */
-	__u8 opcode;	  /* enum bellhop_wc_opcode */
-	__u8 status;	  /* enum bellhop_wc_status */
-	__u16 wc_flags;	  /* enum bellhop_wc_flags */
+	__u8 opcode; /* enum bellhop_wc_opcode */
+	__u8 status; /* enum bellhop_wc_status */
+	__u16 wc_flags; /* enum bellhop_wc_flags */
 	__u8 reserved[32];
 	__u32 phase;
 };

@@ -56,16 +56,42 @@ static struct bellhop_copy_result move(struct bellhop_cursor *to, struct bellhop
 	return result;
 }
 
+/* The rest of a copy whose bytes do not lie side by side on both ends. */
+static struct bellhop_copy_result copy_pieces(struct bellhop_cursor *to,
+					      struct bellhop_cursor *from, u32 length, u32 tail)
+{
+	struct bellhop_copy_result result = move(to, from, length - tail, false);
+
+	if (result.reason || !tail)
+		return result;
+	smp_wmb();
+	return move(to, from, tail, true);
+}
+
 struct bellhop_copy_result bellhop_copy(struct bellhop_cursor *to, struct bellhop_cursor *from,
 					u32 length, bool last)
 {
 	u32 tail = last ? min(length, TAIL_BYTES) : 0;
 	struct bellhop_copy_result result = {};
+	u8 *source, *destination;
+	u32 there, here;
+
+	result.reason = bellhop_cursor_span(from, &source, &there);
+	if (result.reason)
+		return result;
+	result.reason = bellhop_cursor_span(to, &destination, &here);
+	if (result.reason) {
+		result.destination = true;
+		return result;
+	}
+	if (there < length || here < length)
+		return copy_pieces(to, from, length, tail);
 
 	if (length > tail)
-		result = move(to, from, length - tail, false);
-	if (result.reason || !tail)
-		return result;
-	smp_wmb();
-	return move(to, from, tail, true);
+		memcpy(destination, source, length - tail);
+	if (tail) {
+		smp_wmb();
+		copy_in_order(destination + length - tail, source + length - tail, tail);
+	}
+	return result;
 }

@@ -17,15 +17,15 @@ struct bellhop_copy_result {
 
 /**
  * bellhop_copy() - moves bytes from one cursor to another
- * @to: advanced as far as bytes were written
- * @from: likewise
- * @length: bytes; bounded by the caller, which may hold a spinlock
+ * @to: where to; used up
+ * @from: where from; used up
+ * @length: bytes, not 0; bounded by the caller, which holds a spinlock
  * @last: these are the last bytes of a message
  *
  * Programs wait for a message by looking at its last byte, so the last byte is written
  * last: the body, a write barrier, and then the last 64 bytes in ascending order.
  *
- * Context: any.
+ * Context: a spinlock is held, as for bellhop_mr_get().
  */
 struct bellhop_copy_result bellhop_copy(struct bellhop_cursor *to, struct bellhop_cursor *from,
 					u32 length, bool last);

@@ -5,14 +5,15 @@
 #include "mapping.h"
 #include "ucontext.h"
 
-int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_cqe *cqe, bool solicited)
+int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_completion *completion,
+		    bool solicited)
 {
 	bool fire = false, overrun = false;
 	int err = -EOVERFLOW;
 
 	spin_lock(&cq->lock);
 	if (!cq->overrun) {
-		err = bellhop_ring_push(&cq->ring, cqe);
+		err = bellhop_ring_push(&cq->ring, completion);
 		if (!err)
 			fire = bellhop_ring_fire(&cq->ring, solicited);
 		else

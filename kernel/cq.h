@@ -37,14 +37,15 @@ static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
 /**
  * bellhop_cq_push() - adds a completion and raises the event that was asked for
  * @cq: the queue; somebody's QP keeps it there
- * @cqe: private memory
+ * @completion: what it says
  * @solicited: the completion counts as solicited
  *
  * An overrun raises IB_EVENT_CQ_ERR once (IBA 11.6.3.4).
  * Context: any but hard interrupts; takes @cq->lock.
  * Return: 0, or -EOVERFLOW when the completion is lost.
  */
-int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_cqe *cqe, bool solicited);
+int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_completion *completion,
+		    bool solicited);
 
 /* Operations of struct ib_device_ops. */
 int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

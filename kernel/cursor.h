@@ -3,11 +3,8 @@
 #ifndef BELLHOP_CURSOR_H
 #define BELLHOP_CURSOR_H
 
-#include <linux/types.h>
-#include <rdma/bellhop-abi.h>
-
-struct bellhop_device;
-struct bellhop_mr;
+#include <linux/minmax.h>
+#include "mr.h"
 
 /**
  * struct bellhop_cursor - where the next byte comes from or goes to
@@ -36,9 +33,33 @@ struct bellhop_cursor {
  * @cursor: everything but @done and @mr is set
  * @offset: bytes from the beginning; less than the list describes, or equal
  *
- * Context: any.
+ * Context: a spinlock is held, as for bellhop_mr_get().
  */
-void bellhop_cursor_seek(struct bellhop_cursor *cursor, u32 offset);
+static inline void bellhop_cursor_seek(struct bellhop_cursor *cursor, u32 offset)
+{
+	cursor->mr = NULL;
+	cursor->done = offset;
+	if (cursor->inline_data)
+		return;
+	/* An offset at the end of an element stays there, so that no list is left. */
+	while (cursor->done && cursor->done > cursor->sge->length) {
+		cursor->done -= cursor->sge->length;
+		cursor->sge++;
+	}
+}
+
+/**
+ * bellhop_cursor_end() - lets go of the region
+ * @cursor: not used again, or placed anew
+ *
+ * Context: a spinlock is held, as for bellhop_mr_get().
+ */
+static inline void bellhop_cursor_end(struct bellhop_cursor *cursor)
+{
+	if (cursor->mr)
+		bellhop_mr_put(cursor->mr);
+	cursor->mr = NULL;
+}
 
 /**
  * bellhop_cursor_span() - the bytes at the cursor
@@ -46,26 +67,46 @@ void bellhop_cursor_seek(struct bellhop_cursor *cursor, u32 offset);
  * @memory: where they lie
  * @length: how many lie there side by side
  *
- * Context: any.
+ * Context: a spinlock is held, as for bellhop_mr_get().
  * Return: BELLHOP_REASON_NONE, or why the key does not open them.
  */
-enum bellhop_reason bellhop_cursor_span(struct bellhop_cursor *cursor, u8 **memory, u32 *length);
+static inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cursor *cursor, u8 **memory,
+						      u32 *length)
+{
+	enum bellhop_reason reason;
+	u64 together;
+
+	if (cursor->inline_data) {
+		*memory = cursor->inline_data + cursor->done;
+		*length = BELLHOP_MAX_INLINE - cursor->done;
+		return BELLHOP_REASON_NONE;
+	}
+	while (cursor->done == cursor->sge->length) {
+		bellhop_cursor_end(cursor);
+		cursor->sge++;
+		cursor->done = 0;
+	}
+	if (!cursor->mr) {
+		cursor->mr = bellhop_mr_get(cursor->device, cursor->sge, cursor->pdn,
+					    cursor->access, cursor->remote, &reason);
+		if (!cursor->mr)
+			return reason;
+	}
+	*memory = bellhop_mr_bytes(cursor->mr, cursor->sge->addr + cursor->done, &together);
+	*length = min_t(u64, together, cursor->sge->length - cursor->done);
+	return BELLHOP_REASON_NONE;
+}
 
 /**
  * bellhop_cursor_advance() - moves on
  * @cursor: after bellhop_cursor_span()
  * @bytes: at most the length of the span
  *
- * Context: any.
+ * Context: a spinlock is held, as for bellhop_mr_get().
  */
-void bellhop_cursor_advance(struct bellhop_cursor *cursor, u32 bytes);
-
-/**
- * bellhop_cursor_end() - lets go of the region
- * @cursor: not used again, or placed anew
- *
- * Context: any.
- */
-void bellhop_cursor_end(struct bellhop_cursor *cursor);
+static inline void bellhop_cursor_advance(struct bellhop_cursor *cursor, u32 bytes)
+{
+	cursor->done += bytes;
+}
 
 #endif

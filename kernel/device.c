@@ -105,8 +105,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	if (device->owns_netdev)
 		bellhop_netdev_destroy(device->netdev);
 	platform_device_unregister(device->parent);
-	WARN_ON(!xa_empty(&device->mrs));
-	xa_destroy(&device->mrs);
+	bellhop_keys_exit(&device->keys);
 }
 
 static struct bellhop_device *alloc_device(const char *name)
@@ -124,7 +123,7 @@ static struct bellhop_device *alloc_device(const char *name)
 		ib_dealloc_device(&device->ibdev);
 		return ERR_PTR(err);
 	}
-	xa_init_flags(&device->mrs, XA_FLAGS_ALLOC1);
+	bellhop_keys_init(&device->keys);
 
 	ibdev = &device->ibdev;
 	ibdev->node_type = RDMA_NODE_IB_CA;

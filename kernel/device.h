@@ -3,8 +3,8 @@
 #ifndef BELLHOP_DEVICE_H
 #define BELLHOP_DEVICE_H
 
-#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
+#include "keys.h"
 
 struct net_device;
 struct platform_device;
@@ -15,18 +15,16 @@ struct platform_device;
  * @parent: the virtual parent of @ibdev and of a network interface of our own
  * @netdev: the port's interface; ib_core holds it while the device is registered
  * @owns_netdev: @netdev was made for this device and goes with it
- * @mrs: memory regions by key index; readers under RCU
- * @next_mr: where the search for a free key index begins; under @mrs' lock
  * @port_active: what the last port event said; written under RTNL
+ * @keys: the memory regions
  */
 struct bellhop_device {
 	struct ib_device ibdev;
 	struct platform_device *parent;
 	struct net_device *netdev;
 	bool owns_netdev;
-	struct xarray mrs;
-	u32 next_mr;
 	bool port_active;
+	struct bellhop_keys keys;
 };
 
 static inline struct bellhop_device *bellhop_device_of(struct ib_device *ibdev)

@@ -38,13 +38,13 @@ static bool flush_receive(struct bellhop_qp *qp)
 		flushed = recv->busy;
 	}
 	if (flushed) {
-		struct bellhop_cqe cqe = {
+		struct bellhop_completion completion = {
 			.opcode = BELLHOP_WC_RECV,
 			.status = BELLHOP_WC_WR_FLUSH_ERR,
 			.vendor_err = BELLHOP_REASON_FLUSHED,
 		};
 
-		bellhop_respond_complete(qp, &cqe, true);
+		bellhop_respond_complete(qp, &completion, true);
 	}
 	spin_unlock(&qp->slot->lock);
 	return flushed;

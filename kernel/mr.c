@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* mr.c: registers and looks up memory regions. */
+/* mr.c: registers and deregisters memory regions. */
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
@@ -29,29 +29,6 @@ static struct bellhop_mr *mr_of(struct ib_mr *ibmr)
 	return container_of(ibmr, struct bellhop_mr, ibmr);
 }
 
-struct bellhop_mr *bellhop_mr_get(struct bellhop_device *device, const struct bellhop_sge *range,
-				  u32 pdn, u32 access, bool remote, enum bellhop_reason *reason)
-{
-	struct bellhop_mr *mr;
-
-	rcu_read_lock();
-	mr = xa_load(&device->mrs, bellhop_key_index(range->lkey));
-	if (remote)
-		*reason = bellhop_key_check_remote(mr ? &mr->region : NULL, range->lkey, pdn,
-						   range->addr, range->length, access);
-	else
-		*reason = bellhop_key_check_local(mr ? &mr->region : NULL, range->lkey, pdn,
-						  range->addr, range->length, access);
-	if (*reason != BELLHOP_REASON_NONE) {
-		mr = NULL;
-	} else if (!refcount_inc_not_zero(&mr->refs)) {
-		*reason = remote ? BELLHOP_REASON_RKEY_UNKNOWN : BELLHOP_REASON_LKEY_UNKNOWN;
-		mr = NULL;
-	}
-	rcu_read_unlock();
-	return mr;
-}
-
 /* The pages are pinned from their first byte; the region begins somewhere in the first. */
 static int build_extents(struct bellhop_mr *mr)
 {
@@ -74,29 +51,12 @@ static int build_extents(struct bellhop_mr *mr)
 	return end < mr->region.length ? -EFAULT : 0;
 }
 
-static int assign_key(struct bellhop_device *device, struct bellhop_mr *mr)
-{
-	u32 index;
-	int err;
-
-	/* Reserved first, so that the region is complete before a key can reach it. */
-	err = xa_alloc_cyclic(&device->mrs, &index, NULL, XA_LIMIT(1, BELLHOP_KEY_INDEX_MAX),
-			      &device->next_mr, GFP_KERNEL_ACCOUNT);
-	if (err < 0)
-		return err;
-	mr->region.lkey = bellhop_key_make(index, (u8)get_random_u32());
-	mr->ibmr.lkey = mr->region.lkey;
-	mr->ibmr.rkey = mr->region.lkey | BELLHOP_KEY_REMOTE;
-	xa_store(&device->mrs, index, mr, GFP_KERNEL_ACCOUNT);
-	return 0;
-}
-
 struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 				  struct ib_dmah *dmah, struct ib_udata *udata)
 {
 	struct bellhop_device *device = bellhop_device_of(ibpd->device);
 	struct bellhop_mr *mr;
-	int err;
+	int index, err;
 
 	if (dmah || (access & ~SUPPORTED_ACCESS))
 		return ERR_PTR(-EOPNOTSUPP);
@@ -120,9 +80,15 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 	err = build_extents(mr);
 	if (err)
 		goto err_umem;
-	err = assign_key(device, mr);
-	if (err)
+	index = bellhop_keys_alloc(&device->keys);
+	if (index < 0) {
+		err = index;
 		goto err_umem;
+	}
+	mr->region.lkey = bellhop_key_make(index, (u8)get_random_u32());
+	mr->ibmr.lkey = mr->region.lkey;
+	mr->ibmr.rkey = mr->region.lkey | BELLHOP_KEY_REMOTE;
+	bellhop_keys_publish(&device->keys, index, mr);
 	return &mr->ibmr;
 
 err_umem:
@@ -138,7 +104,7 @@ int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct bellhop_mr *mr = mr_of(ibmr);
 	struct bellhop_device *device = bellhop_device_of(ibmr->device);
 
-	xa_erase(&device->mrs, bellhop_key_index(mr->region.lkey));
+	bellhop_keys_withdraw(&device->keys, bellhop_key_index(mr->region.lkey));
 	/* A reference is held for one bounded copy, so this does not take long. */
 	bellhop_mr_put(mr);
 	wait_for_completion(&mr->unused);

@@ -6,12 +6,12 @@
 #include <linux/completion.h>
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
+#include "device.h"
 #include "proto/extent.h"
 #include "proto/key.h"
 
-#define BELLHOP_MAX_MR (1 << 20)
+#define BELLHOP_MAX_MR BELLHOP_KEYS_MAX
 
-struct bellhop_device;
 struct ib_dmah;
 struct ib_umem;
 
@@ -46,11 +46,29 @@ struct bellhop_mr {
  * @remote: the key is an rkey
  * @reason: why not, when NULL is returned
  *
- * Context: any; never waits.
+ * Context: a spinlock is held, which makes this an RCU reader; never waits.
  * Return: the region with a reference, or NULL.
  */
-struct bellhop_mr *bellhop_mr_get(struct bellhop_device *device, const struct bellhop_sge *range,
-				  u32 pdn, u32 access, bool remote, enum bellhop_reason *reason);
+static inline struct bellhop_mr *bellhop_mr_get(const struct bellhop_device *device,
+						const struct bellhop_sge *range, u32 pdn,
+						u32 access, bool remote,
+						enum bellhop_reason *reason)
+{
+	struct bellhop_mr *mr = bellhop_keys_find(&device->keys, range->lkey);
+	const struct bellhop_region *region = mr ? &mr->region : NULL;
+
+	*reason = remote ? bellhop_key_check_remote(region, range->lkey, pdn, range->addr,
+						    range->length, access)
+			 : bellhop_key_check_local(region, range->lkey, pdn, range->addr,
+						   range->length, access);
+	if (*reason)
+		return NULL;
+	if (unlikely(!refcount_inc_not_zero(&mr->refs))) {
+		*reason = remote ? BELLHOP_REASON_RKEY_UNKNOWN : BELLHOP_REASON_LKEY_UNKNOWN;
+		return NULL;
+	}
+	return mr;
+}
 
 /**
  * bellhop_mr_put() - gives a reference back

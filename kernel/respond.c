@@ -14,16 +14,17 @@
 #include "run.h"
 #include "slot.h"
 
-void bellhop_respond_complete(struct bellhop_qp *qp, struct bellhop_cqe *cqe, bool solicited)
+void bellhop_respond_complete(struct bellhop_qp *qp, struct bellhop_completion *completion,
+			      bool solicited)
 {
 	struct bellhop_receiver *recv = &qp->recv;
 
 	lockdep_assert_held(&qp->slot->lock);
 
 	recv->busy = false;
-	cqe->qpn = qp->qpn;
-	cqe->wqe_index = recv->index;
-	if (bellhop_cq_push(qp->recv_cq, cqe, solicited) &&
+	completion->qpn = qp->qpn;
+	completion->wqe_index = recv->index;
+	if (bellhop_cq_push(qp->recv_cq, completion, solicited) &&
 	    !bellhop_state_flushes(recv->rules.state)) {
 		bellhop_qp_fail(qp, BELLHOP_REASON_CQ_OVERRUN);
 		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
@@ -147,6 +148,8 @@ static struct bellhop_copy_result move(struct bellhop_qp *qp, struct bellhop_qp 
 	struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	bool read = wqe->op->traits & BELLHOP_OP_READ;
 	struct bellhop_sge range = remote_range(wqe);
+	bool scatter = wqe->op->traits & BELLHOP_OP_SCATTER;
+	bool last = qp->send.moved + bytes == wqe->length;
 	struct bellhop_cursor own = {
 		.device = qp->device,
 		.pdn = qp->pdn,
@@ -157,18 +160,12 @@ static struct bellhop_copy_result move(struct bellhop_qp *qp, struct bellhop_qp 
 	struct bellhop_cursor other = {
 		.device = peer->device,
 		.pdn = peer->pdn,
+		.access = scatter ? BELLHOP_ACCESS_LOCAL_WRITE : wqe->op->access,
+		.remote = !scatter,
+		.sge = scatter ? peer->recv.wqe.sge : &range,
 	};
 	struct bellhop_copy_result result;
-	bool last = qp->send.moved + bytes == wqe->length;
 
-	if (wqe->op->traits & BELLHOP_OP_SCATTER) {
-		other.access = BELLHOP_ACCESS_LOCAL_WRITE;
-		other.sge = peer->recv.wqe.sge;
-	} else {
-		other.access = wqe->op->access;
-		other.remote = true;
-		other.sge = &range;
-	}
 	bellhop_cursor_seek(&own, qp->send.moved);
 	bellhop_cursor_seek(&other, qp->send.moved);
 	result = read ? bellhop_copy(&own, &other, bytes, last)
@@ -183,7 +180,7 @@ static struct bellhop_copy_result move(struct bellhop_qp *qp, struct bellhop_qp 
 static void finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
-	struct bellhop_cqe cqe = {
+	struct bellhop_completion completion = {
 		.byte_len = wqe->length,
 		.src_qp = qp->qpn,
 		.opcode = wqe->op->recv_wc,
@@ -193,10 +190,10 @@ static void finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
 	if (!(wqe->op->traits & BELLHOP_OP_RECV))
 		return;
 	if (wqe->op->traits & BELLHOP_OP_IMM) {
-		cqe.ex = wqe->head.ex;
-		cqe.wc_flags = BELLHOP_WC_WITH_IMM;
+		completion.ex = wqe->head.ex;
+		completion.wc_flags = BELLHOP_WC_WITH_IMM;
 	}
-	bellhop_respond_complete(peer, &cqe, wqe->head.flags & BELLHOP_SQE_SOLICITED);
+	bellhop_respond_complete(peer, &completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
 }
 
 static void refuse(struct bellhop_qp *peer, enum bellhop_reason reason)
@@ -207,13 +204,13 @@ static void refuse(struct bellhop_qp *peer, enum bellhop_reason reason)
 		return;
 	bellhop_qp_fail(peer, reason);
 	if (peer->recv.busy) {
-		struct bellhop_cqe cqe = {
+		struct bellhop_completion completion = {
 			.opcode = BELLHOP_WC_RECV,
 			.status = refusal->responder,
 			.vendor_err = reason,
 		};
 
-		bellhop_respond_complete(peer, &cqe, true);
+		bellhop_respond_complete(peer, &completion, true);
 	}
 	if (refusal->event == BELLHOP_EVENT_ACCESS)
 		bellhop_qp_event(peer, IB_EVENT_QP_ACCESS_ERR);

@@ -48,11 +48,12 @@ void bellhop_respond_wake_waiter(struct bellhop_qp *qp);
 /**
  * bellhop_respond_complete() - ends the receive entry that is being filled
  * @qp: the responder
- * @cqe: wc fields that the caller knows; the rest is filled in
+ * @completion: what the caller knows of it; the rest is filled in
  * @solicited: the sender asked for an event
  *
  * Context: the caller holds the QP's slot lock.
  */
-void bellhop_respond_complete(struct bellhop_qp *qp, struct bellhop_cqe *cqe, bool solicited);
+void bellhop_respond_complete(struct bellhop_qp *qp, struct bellhop_completion *completion,
+			      bool solicited);
 
 #endif

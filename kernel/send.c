@@ -39,7 +39,7 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 	if (error && status != BELLHOP_WC_WR_FLUSH_ERR)
 		fail(qp, reason);
 	if (error || send->signal_all || (send->wqe.head.flags & BELLHOP_SQE_SIGNALED)) {
-		struct bellhop_cqe cqe = {
+		struct bellhop_completion completion = {
 			.qpn = qp->qpn,
 			.wqe_index = send->index,
 			.byte_len = send->wqe.length,
@@ -48,7 +48,7 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 			.status = status,
 		};
 
-		if (bellhop_cq_push(qp->send_cq, &cqe, error) &&
+		if (bellhop_cq_push(qp->send_cq, &completion, error) &&
 		    !bellhop_state_flushes(bellhop_qp_state(qp))) {
 			fail(qp, BELLHOP_REASON_CQ_OVERRUN);
 			bellhop_qp_event(qp, IB_EVENT_QP_FATAL);

@@ -49,6 +49,21 @@ static inline u32 bellhop_extent_append(struct bellhop_extent *extents, u32 coun
  *
  * Return: the index of the last run that begins at or before @offset.
  */
-u32 bellhop_extent_find(const struct bellhop_extent *extents, u32 count, u64 offset);
+static inline u32 bellhop_extent_find(const struct bellhop_extent *extents, u32 count, u64 offset)
+{
+	u32 low = 0;
+
+	while (count > 1) {
+		u32 half = count / 2;
+
+		if (extents[low + half].offset <= offset) {
+			low += half;
+			count -= half;
+		} else {
+			count = half;
+		}
+	}
+	return low;
+}
 
 #endif /* BELLHOP_PROTO_EXTENT_H */

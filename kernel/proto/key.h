@@ -60,6 +60,15 @@ static inline u32 bellhop_key_index(u32 key)
  */
 int bellhop_key_check_region(u64 start, u64 length);
 
+/* No sum is formed that could wrap: the offset is compared with what is left. */
+static inline bool bellhop_key_range_fits(const struct bellhop_region *region, u64 addr, u64 length)
+{
+	u64 offset = addr - region->start;
+
+	return addr >= region->start && offset <= region->length &&
+	       length <= region->length - offset;
+}
+
 /**
  * bellhop_key_check_local() - whether an lkey opens a range to its own side
  * @region: the region found at the key's index, or NULL
@@ -69,10 +78,23 @@ int bellhop_key_check_region(u64 start, u64 length);
  * @length: bytes; 0 asks for the key only
  * @access: BELLHOP_ACCESS_LOCAL_WRITE to write, 0 to read
  *
+ * Checked in the IBA's order: key, PD, access, range (9.7.4.1.5).
  * Return: BELLHOP_REASON_NONE, or the BELLHOP_REASON_LKEY_ that refuses it.
  */
-enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region, u32 lkey, u32 pdn,
-					    u64 addr, u64 length, u32 access);
+static inline enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region,
+							  u32 lkey, u32 pdn, u64 addr, u64 length,
+							  u32 access)
+{
+	if (!region || region->lkey != lkey)
+		return BELLHOP_REASON_LKEY_UNKNOWN;
+	if (region->pdn != pdn)
+		return BELLHOP_REASON_LKEY_PD;
+	if (access & ~region->access)
+		return BELLHOP_REASON_LKEY_ACCESS;
+	if (!bellhop_key_range_fits(region, addr, length))
+		return BELLHOP_REASON_LKEY_RANGE;
+	return BELLHOP_REASON_NONE;
+}
 
 /**
  * bellhop_key_check_remote() - whether an rkey opens a range to the other side
@@ -85,7 +107,20 @@ enum bellhop_reason bellhop_key_check_local(const struct bellhop_region *region,
  *
  * Return: BELLHOP_REASON_NONE, or the BELLHOP_REASON_RKEY_ that refuses it.
  */
-enum bellhop_reason bellhop_key_check_remote(const struct bellhop_region *region, u32 rkey, u32 pdn,
-					     u64 addr, u64 length, u32 access);
+static inline enum bellhop_reason bellhop_key_check_remote(const struct bellhop_region *region,
+							   u32 rkey, u32 pdn, u64 addr, u64 length,
+							   u32 access)
+{
+	/* A region without remote access has no rkey at all, but says why it refuses. */
+	if (!region || (region->lkey | BELLHOP_KEY_REMOTE) != rkey)
+		return BELLHOP_REASON_RKEY_UNKNOWN;
+	if (region->pdn != pdn)
+		return BELLHOP_REASON_RKEY_PD;
+	if (access & ~region->access)
+		return BELLHOP_REASON_RKEY_ACCESS;
+	if (!bellhop_key_range_fits(region, addr, length))
+		return BELLHOP_REASON_RKEY_RANGE;
+	return BELLHOP_REASON_NONE;
+}
 
 #endif /* BELLHOP_PROTO_KEY_H */

@@ -6,7 +6,7 @@
 #define SEND_FLAGS                                                                                 \
 	(BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED | BELLHOP_SQE_SOLICITED | BELLHOP_SQE_INLINE)
 
-static const struct bellhop_opcode opcodes[] = {
+const struct bellhop_opcode bellhop_opcode_rows[] = {
 	[BELLHOP_WR_RDMA_WRITE] =
 		{
 			.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE,
@@ -45,15 +45,5 @@ static const struct bellhop_opcode opcodes[] = {
 			.wc = BELLHOP_WC_RDMA_READ,
 			.access = BELLHOP_ACCESS_REMOTE_READ,
 		},
+	[BELLHOP_OPCODES] = {},
 };
-
-static const struct bellhop_opcode unknown;
-
-const struct bellhop_opcode *bellhop_opcode_row(u8 opcode)
-{
-	u32 rows = sizeof(opcodes) / sizeof(opcodes[0]);
-
-	if (opcode >= rows)
-		return &unknown;
-	return &opcodes[array_index_nospec((u32)opcode, rows)];
-}

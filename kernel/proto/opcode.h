@@ -30,12 +30,21 @@ struct bellhop_opcode {
 	u32 access;
 };
 
+/* Rows by opcode, and behind them one for every opcode that there is not. */
+#define BELLHOP_OPCODES (BELLHOP_WR_RDMA_READ + 1)
+extern const struct bellhop_opcode bellhop_opcode_rows[BELLHOP_OPCODES + 1];
+
 /**
  * bellhop_opcode_row() - what is known of an opcode
  * @opcode: any value; user space chose it
  *
  * Return: its row, or one without BELLHOP_OP_VALID.
  */
-const struct bellhop_opcode *bellhop_opcode_row(u8 opcode);
+static inline const struct bellhop_opcode *bellhop_opcode_row(u8 opcode)
+{
+	u32 row = opcode < BELLHOP_OPCODES ? opcode : BELLHOP_OPCODES;
+
+	return &bellhop_opcode_rows[array_index_nospec(row, BELLHOP_OPCODES + 1u)];
+}
 
 #endif /* BELLHOP_PROTO_OPCODE_H */

@@ -135,16 +135,32 @@ struct bellhop_completion_ring {
 };
 
 /**
+ * struct bellhop_completion - what a completion says, but for its phase; the fields are
+ * those of struct bellhop_cqe
+ */
+struct bellhop_completion {
+	u32 qpn;
+	u32 wqe_index;
+	u32 byte_len;
+	u32 ex;
+	u32 src_qp;
+	u32 vendor_err;
+	u8 opcode;
+	u8 status;
+	u16 wc_flags;
+};
+
+/**
  * bellhop_ring_push() - adds a completion
  * @ring: the ring
- * @cqe: private memory; its phase is filled in here
+ * @completion: what it says
  *
  * Context: the caller holds the CQ's lock.
  * Return: 0, or -EOVERFLOW when the ring is full or its consumer index is not
  * possible; then nothing was written.
  */
 static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
-				    const struct bellhop_cqe *cqe)
+				    const struct bellhop_completion *completion)
 {
 	struct bellhop_cqe *slot;
 	u32 slots = ring->mask + 1;
@@ -161,7 +177,15 @@ static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
 	}
 	slot = (struct bellhop_cqe *)((u8 *)ring->hdr + BELLHOP_RING_SLOTS) +
 	       (ring->producer & ring->mask);
-	memcpy(slot, cqe, offsetof(struct bellhop_cqe, phase));
+	slot->qpn = completion->qpn;
+	slot->wqe_index = completion->wqe_index;
+	slot->byte_len = completion->byte_len;
+	slot->ex = completion->ex;
+	slot->src_qp = completion->src_qp;
+	slot->vendor_err = completion->vendor_err;
+	slot->opcode = completion->opcode;
+	slot->status = completion->status;
+	slot->wc_flags = completion->wc_flags;
 	smp_store_release(&slot->phase, !(ring->producer & slots)); /* C, pairs with D */
 	ring->producer++;
 	return 0;

@@ -22,31 +22,33 @@ u32 bellhop_wqe_recv_stride(const struct bellhop_wqe_limits *limits)
 	return round_up_to((u32)sizeof(struct bellhop_rqe) + elements, 32);
 }
 
-/* The compiler may not fetch from @from again once this has returned. */
-static void copy_once(void *to, const void *from, size_t bytes)
+/*
+ * Copies the elements and adds up their lengths. The copies of this file are in words of
+ * fixed number, since a call to memcpy() costs more than they do; each ends with a
+ * barrier, so that the compiler does not fetch from shared memory again later.
+ */
+static u64 copy_elements(struct bellhop_sge *to, const struct bellhop_sge *from, u32 num_sge)
 {
-	memcpy(to, from, bytes);
-	barrier();
-}
-
-static u64 sum_lengths(const struct bellhop_sge *sge, u32 num_sge)
-{
-	u64 sum = 0;
+	u64 length = 0;
 	u32 i;
 
-	for (i = 0; i < num_sge; i++)
-		sum += sge[i].length;
-	return sum;
+	for (i = 0; i < num_sge; i++) {
+		to[i] = from[i];
+		barrier();
+		length += to[i].length;
+	}
+	return length;
 }
 
 enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const void *slot,
 					    const struct bellhop_wqe_limits *limits)
 {
-	const u8 *payload = (const u8 *)slot + sizeof(struct bellhop_sqe);
+	const void *payload = (const u8 *)slot + sizeof(struct bellhop_sqe);
 	const struct bellhop_sqe *head = &wqe->head;
 	u64 length;
 
-	copy_once(&wqe->head, slot, sizeof(wqe->head));
+	wqe->head = *(const struct bellhop_sqe *)slot;
+	barrier();
 	wqe->op = bellhop_opcode_row(head->opcode);
 	wqe->length = 0;
 	if (!(wqe->op->traits & BELLHOP_OP_VALID))
@@ -59,7 +61,8 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 	if (head->flags & BELLHOP_SQE_INLINE) {
 		if (head->num_sge || head->inline_length > limits->max_inline)
 			return BELLHOP_REASON_WR_INLINE;
-		copy_once(wqe->data, payload, head->inline_length);
+		memcpy(wqe->data, payload, head->inline_length);
+		barrier();
 		wqe->length = head->inline_length;
 		return BELLHOP_REASON_NONE;
 	}
@@ -68,8 +71,7 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 		return BELLHOP_REASON_WR_INLINE;
 	if (head->num_sge > limits->max_sge)
 		return BELLHOP_REASON_WR_NUM_SGE;
-	copy_once(wqe->sge, payload, head->num_sge * sizeof(wqe->sge[0]));
-	length = sum_lengths(wqe->sge, head->num_sge);
+	length = copy_elements(wqe->sge, payload, head->num_sge);
 	if (length > BELLHOP_MAX_MESSAGE)
 		return BELLHOP_REASON_WR_LENGTH;
 	wqe->length = (u32)length;
@@ -79,19 +81,18 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 enum bellhop_reason bellhop_wqe_decode_recv(struct bellhop_recv_wqe *wqe, const void *slot,
 					    const struct bellhop_wqe_limits *limits)
 {
-	const u8 *elements = (const u8 *)slot + sizeof(struct bellhop_rqe);
-	struct bellhop_rqe head;
+	const void *elements = (const u8 *)slot + sizeof(struct bellhop_rqe);
+	struct bellhop_rqe head = *(const struct bellhop_rqe *)slot;
 
-	copy_once(&head, slot, sizeof(head));
+	barrier();
 	wqe->num_sge = 0;
 	wqe->length = 0;
 	if (head.reserved[0] | head.reserved[1] | head.reserved[2])
 		return BELLHOP_REASON_WR_RESERVED;
 	if (head.num_sge > limits->max_sge)
 		return BELLHOP_REASON_WR_NUM_SGE;
-	copy_once(wqe->sge, elements, head.num_sge * sizeof(wqe->sge[0]));
 	wqe->num_sge = head.num_sge;
-	wqe->length = sum_lengths(wqe->sge, head.num_sge);
+	wqe->length = copy_elements(wqe->sge, elements, head.num_sge);
 	return BELLHOP_REASON_NONE;
 }
 

@@ -208,8 +208,8 @@ enum bellhop_reason {
 };
 
 /*
- * A completion. The kernel writes it once, @phase last. @phase is 1 on the
- * first pass over the ring, 0 on the second, and so on.
+ * A completion. The kernel writes it once, @phase last; reserved bytes it does not write. @phase is
+ * 1 on the first pass over the ring, 0 on the second, and so on.
  */
 struct bellhop_cqe {
 	__u32 qpn;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// completion_queue.cpp: creates, polls and destroys completion queues.
+#include "completion_queue.hpp"
+
+#include "completion_session.hpp"
+#include "context.hpp"
+#include "heap.hpp"
+#include "pd.hpp"
+
+namespace bellhop
+{
+
+static_assert(int{ BELLHOP_WC_SUCCESS } == IBV_WC_SUCCESS);
+static_assert(int{ BELLHOP_WC_LOC_LEN_ERR } == IBV_WC_LOC_LEN_ERR);
+static_assert(int{ BELLHOP_WC_LOC_QP_OP_ERR } == IBV_WC_LOC_QP_OP_ERR);
+static_assert(int{ BELLHOP_WC_LOC_PROT_ERR } == IBV_WC_LOC_PROT_ERR);
+static_assert(int{ BELLHOP_WC_WR_FLUSH_ERR } == IBV_WC_WR_FLUSH_ERR);
+static_assert(int{ BELLHOP_WC_REM_INV_REQ_ERR } == IBV_WC_REM_INV_REQ_ERR);
+static_assert(int{ BELLHOP_WC_REM_ACCESS_ERR } == IBV_WC_REM_ACCESS_ERR);
+static_assert(int{ BELLHOP_WC_REM_OP_ERR } == IBV_WC_REM_OP_ERR);
+static_assert(int{ BELLHOP_WC_RETRY_EXC_ERR } == IBV_WC_RETRY_EXC_ERR);
+static_assert(int{ BELLHOP_WC_RNR_RETRY_EXC_ERR } == IBV_WC_RNR_RETRY_EXC_ERR);
+static_assert(int{ BELLHOP_WC_FATAL_ERR } == IBV_WC_FATAL_ERR);
+static_assert(int{ BELLHOP_WC_SEND } == IBV_WC_SEND);
+static_assert(int{ BELLHOP_WC_RDMA_WRITE } == IBV_WC_RDMA_WRITE);
+static_assert(int{ BELLHOP_WC_RDMA_READ } == IBV_WC_RDMA_READ);
+static_assert(int{ BELLHOP_WC_RECV } == IBV_WC_RECV);
+static_assert(int{ BELLHOP_WC_RECV_RDMA_WITH_IMM } == IBV_WC_RECV_RDMA_WITH_IMM);
+static_assert(int{ BELLHOP_WC_WITH_IMM } == IBV_WC_WITH_IMM);
+
+namespace
+{
+
+int check(const ibv_cq_init_attr_ex &attr) noexcept
+{
+	constexpr std::uint32_t KNOWN = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+	bool has_flags = attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS;
+
+	if ((attr.comp_mask & ~KNOWN) || (attr.wc_flags & ~COMPLETION_FIELDS) ||
+	    (has_flags && (attr.flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED)))
+		return EOPNOTSUPP;
+	if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
+	    (!attr.parent_domain || !ProtectionDomain::of(attr.parent_domain)->is_parent()))
+		return EINVAL;
+	return 0;
+}
+
+bool is_single_threaded(const ibv_cq_init_attr_ex &attr) noexcept
+{
+	if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
+	    (attr.flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
+		return true;
+	return (attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
+	       ProtectionDomain::of(attr.parent_domain)->is_single_threaded();
+}
+
+// The kernel's part and ours; on failure neither remains.
+int create(ibv_context *context, CompletionQueue *cq, const ibv_cq_init_attr_ex &attr) noexcept
+{
+	RequestEx<ib_uverbs_ex_create_cq> request{};
+	Response<ib_uverbs_ex_create_cq_resp, bellhop_create_cq_resp> response{};
+	int error = ibv_cmd_create_cq_ex(context, &attr,
+#if BELLHOP_PABI >= 65
+					 nullptr,
+#endif
+					 cq, &request, sizeof(request), response.core(),
+					 sizeof(response), 0);
+
+	if (error)
+		return error;
+	error = cq->attach(context->cmd_fd, response.driver().cq);
+	if (error)
+		ibv_cmd_destroy_cq(&cq->cq);
+	return error;
+}
+
+CompletionQueue *create(ibv_context *context, const ibv_cq_init_attr_ex &attr) noexcept
+{
+	int error = check(attr);
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	auto cq = make<CompletionQueue>(!is_single_threaded(attr), Context::of(context)->own.qps);
+
+	error = cq ? create(context, cq.get(), attr) : ENOMEM;
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	return cq.release();
+}
+
+} // namespace
+
+ibv_cq *create_cq(ibv_context *context, int cqe, ibv_comp_channel *channel,
+		  int comp_vector) noexcept
+{
+	ibv_cq_init_attr_ex attr{};
+
+	attr.cqe = static_cast<std::uint32_t>(cqe);
+	attr.channel = channel;
+	attr.comp_vector = static_cast<std::uint32_t>(comp_vector);
+	CompletionQueue *cq = create(context, attr);
+
+	return cq ? &cq->cq : nullptr;
+}
+
+ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) noexcept
+{
+	CompletionQueue *cq = create(context, *attr);
+
+	if (!cq)
+		return nullptr;
+	offer_completion_session(*cq, attr->wc_flags);
+	return &cq->cq_ex;
+}
+
+int destroy_cq(ibv_cq *cq) noexcept
+{
+	if (int error = ibv_cmd_destroy_cq(cq))
+		return error;
+	dispose(CompletionQueue::of(cq));
+	return 0;
+}
+
+int poll_cq(ibv_cq *ibv_cq, int num_entries, ibv_wc *wc) noexcept
+{
+	auto *cq = CompletionQueue::of(ibv_cq);
+
+	return cq->is_locked() ? cq->poll<true>(num_entries, wc) : cq->poll<false>(num_entries, wc);
+}
+
+int req_notify_cq(ibv_cq *ibv_cq, int solicited_only) noexcept
+{
+	auto *cq = CompletionQueue::of(ibv_cq);
+
+	if (cq->is_locked())
+		cq->arm<true>(solicited_only);
+	else
+		cq->arm<false>(solicited_only);
+	return 0;
+}
+
+} // namespace bellhop

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// completion_queue.hpp: completion queues.
+//
+// A completion is read once and its entry's slot is freed then. Completions of QPs that are
+// gone are passed over. The kernel gets the slots back once per poll, or per session of the
+// ibv_cq_ex calls.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include "mapping.hpp"
+#include "qp_table.hpp"
+#include "queue_pair.hpp"
+#include "ring.hpp"
+#include "spin_lock.hpp"
+#include "verbs_abi.hpp"
+
+namespace bellhop
+{
+
+class CompletionQueue : public verbs_cq
+{
+public:
+	// is_locked: more than one thread may poll; qps: the context's, outlives the queue.
+	CompletionQueue(bool is_locked, const QpTable &qps) noexcept
+	    : verbs_cq{}, is_locked_(is_locked), qps_(qps)
+	{
+	}
+
+	static CompletionQueue *of(ibv_cq *cq) noexcept
+	{
+		return static_cast<CompletionQueue *>(reinterpret_cast<verbs_cq *>(cq));
+	}
+	static CompletionQueue *of(ibv_cq_ex *cq) noexcept
+	{
+		return of(ibv_cq_ex_to_cq(cq));
+	}
+
+	bool is_locked() const noexcept
+	{
+		return is_locked_;
+	}
+
+	// Maps the ring from the uverbs file. Returns 0 or an errno.
+	int attach(int fd, const bellhop_ring_map &map) noexcept
+	{
+		int error = mapping_.map(fd, map.offset, map.length, PROT_READ | PROT_WRITE);
+
+		if (!error)
+			attach(mapping_.memory(), map);
+		return error;
+	}
+
+	// The same with memory that is there already.
+	void attach(void *memory, const bellhop_ring_map &map) noexcept
+	{
+		ring_.attach(memory, map);
+	}
+
+	// As ibv_poll_cq(). Returns how many completions were written to wc.
+	template <bool Locked>
+	int poll(int num_entries, ibv_wc *wc) noexcept
+	{
+		Guard<Locked> guard(lock_);
+		int polled = 0;
+
+		while (polled < num_entries) {
+			const bellhop_cqe *cqe = ring_.front();
+
+			if (!cqe)
+				break;
+			if (QueuePair *qp = qps_.find(cqe->qpn)) [[likely]]
+				fill(wc[polled++], *cqe, *qp);
+			ring_.pop();
+		}
+		ring_.publish();
+		return polled;
+	}
+
+	// As ibv_start_poll(): 0, with the queue locked until end(); or ENOENT or EINVAL, with
+	// the queue not locked.
+	template <bool Locked>
+	int start(const ibv_poll_cq_attr &attr) noexcept
+	{
+		if (attr.comp_mask)
+			return EINVAL;
+		if constexpr (Locked)
+			lock_.lock();
+		int error = next();
+
+		if (error)
+			end<Locked>();
+		return error;
+	}
+
+	// As ibv_next_poll(): 0 or ENOENT. Either way end() is still to come.
+	int next() noexcept
+	{
+		while (const bellhop_cqe *cqe = ring_.front()) {
+			QueuePair *qp = qps_.find(cqe->qpn);
+
+			current_ = *cqe;
+			ring_.pop();
+			if (!qp)
+				continue;
+			cq_ex.status = static_cast<ibv_wc_status>(current_.status);
+			cq_ex.wr_id = retire(current_, *qp);
+			return 0;
+		}
+		return ENOENT;
+	}
+
+	template <bool Locked>
+	void end() noexcept
+	{
+		ring_.publish();
+		if constexpr (Locked)
+			lock_.unlock();
+	}
+
+	// The completion that start() or next() has found.
+	const bellhop_cqe &current() const noexcept
+	{
+		return current_;
+	}
+
+	template <bool Locked>
+	void arm(bool solicited_only) noexcept
+	{
+		Guard<Locked> guard(lock_);
+
+		ring_.arm(solicited_only);
+	}
+
+	// Takes out the completions of a QP that gets no more of them.
+	void remove(std::uint32_t qpn) noexcept
+	{
+		if (is_locked_) {
+			Guard<true> guard(lock_);
+
+			ring_.remove(qpn);
+		} else {
+			ring_.remove(qpn);
+		}
+	}
+
+private:
+	static std::uint64_t retire(const bellhop_cqe &cqe, QueuePair &qp) noexcept
+	{
+		return cqe.opcode & BELLHOP_WC_RECV ? qp.recv.retire(cqe.wqe_index)
+						    : qp.send.retire(cqe.wqe_index);
+	}
+
+	static void fill(ibv_wc &wc, const bellhop_cqe &cqe, QueuePair &qp) noexcept
+	{
+		wc.wr_id = retire(cqe, qp);
+		wc.status = static_cast<ibv_wc_status>(cqe.status);
+		wc.opcode = static_cast<ibv_wc_opcode>(cqe.opcode);
+		wc.vendor_err = cqe.vendor_err;
+		wc.byte_len = cqe.byte_len;
+		wc.imm_data = cqe.ex;
+		wc.qp_num = cqe.qpn;
+		wc.src_qp = cqe.src_qp;
+		wc.wc_flags = cqe.wc_flags;
+		wc.pkey_index = 0;
+		wc.slid = 0;
+		wc.sl = 0;
+		wc.dlid_path_bits = 0;
+	}
+
+	SpinLock lock_;
+	bool is_locked_;
+	const QpTable &qps_;
+	CompletionRing ring_;
+	bellhop_cqe current_{};
+	Mapping mapping_;
+};
+
+// Operations of libibverbs. Those that create return null and set errno; poll_cq returns a
+// count; the others return 0 or an errno.
+ibv_cq *create_cq(ibv_context *context, int cqe, ibv_comp_channel *channel,
+		  int comp_vector) noexcept;
+ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) noexcept;
+int destroy_cq(ibv_cq *cq) noexcept;
+int poll_cq(ibv_cq *cq, int num_entries, ibv_wc *wc) noexcept;
+int req_notify_cq(ibv_cq *cq, int solicited_only) noexcept;
+
+} // namespace bellhop

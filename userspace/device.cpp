@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// device.cpp: what a device and its port tell about themselves.
+#include "device.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace bellhop
+{
+
+int query_device_ex(ibv_context *context, const ibv_query_device_ex_input *input,
+		    ibv_device_attr_ex *attr, std::size_t attr_size) noexcept
+{
+	ib_uverbs_ex_query_device_resp response{};
+	std::size_t response_size = sizeof(response);
+	int error = ibv_cmd_query_device_any(context, input, attr, attr_size, &response,
+					     &response_size);
+
+	if (error)
+		return error;
+	std::uint64_t version = response.base.fw_ver;
+
+	std::snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver), "%" PRIu64, version);
+	return 0;
+}
+
+int query_port(ibv_context *context, std::uint8_t port_num, ibv_port_attr *attr) noexcept
+{
+	Request<ib_uverbs_query_port> request{};
+
+	return ibv_cmd_query_port(context, port_num, attr, &request, sizeof(request));
+}
+
+} // namespace bellhop

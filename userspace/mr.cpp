@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// mr.cpp: memory regions.
+#include "mr.hpp"
+
+#include <cerrno>
+#include "heap.hpp"
+
+namespace bellhop
+{
+
+ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova, int access) noexcept
+{
+	auto mr = make<verbs_mr>();
+	Request<ib_uverbs_reg_mr> request{};
+	ib_uverbs_reg_mr_resp response{};
+	int error = !mr ? ENOMEM
+			: ibv_cmd_reg_mr(pd, addr, length, iova, access, mr.get(), &request,
+					 sizeof(request), &response, sizeof(response));
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	return &mr.release()->mr;
+}
+
+int dereg_mr(verbs_mr *mr) noexcept
+{
+	if (int error = ibv_cmd_dereg_mr(mr))
+		return error;
+	dispose(mr);
+	return 0;
+}
+
+} // namespace bellhop

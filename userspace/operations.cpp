@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// operations.cpp: the table of what bellhop answers itself.
+#include "operations.hpp"
+
+#include "completion_queue.hpp"
+#include "context.hpp"
+#include "device.hpp"
+#include "mr.hpp"
+#include "pd.hpp"
+#include "queue_pair.hpp"
+#include "thread_domain.hpp"
+
+namespace bellhop
+{
+
+constinit const verbs_context_ops OPERATIONS = [] {
+	verbs_context_ops ops{};
+
+	ops.alloc_parent_domain = alloc_parent_domain;
+	ops.alloc_pd = alloc_pd;
+	ops.alloc_td = alloc_td;
+	ops.create_cq = create_cq;
+	ops.create_cq_ex = create_cq_ex;
+	ops.create_qp = create_qp;
+	ops.create_qp_ex = create_qp_ex;
+	ops.dealloc_pd = dealloc_pd;
+	ops.dealloc_td = dealloc_td;
+	ops.dereg_mr = dereg_mr;
+	ops.destroy_cq = destroy_cq;
+	ops.destroy_qp = destroy_qp;
+	ops.free_context = free_context;
+	ops.modify_qp = modify_qp;
+	ops.poll_cq = poll_cq;
+	ops.post_recv = post_recv;
+	ops.post_send = post_send;
+	ops.query_device_ex = query_device_ex;
+	ops.query_port = query_port;
+	ops.query_qp = query_qp;
+	ops.reg_mr = reg_mr;
+	ops.req_notify_cq = req_notify_cq;
+	return ops;
+}();
+
+} // namespace bellhop

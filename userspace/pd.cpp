@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// pd.cpp: protection domains, and parent domains that join one with a thread domain.
+#include "pd.hpp"
+
+#include <cerrno>
+#include "heap.hpp"
+
+namespace bellhop
+{
+
+ibv_pd *alloc_pd(ibv_context *context) noexcept
+{
+	auto pd = make<ProtectionDomain>();
+	Request<ib_uverbs_alloc_pd> request{};
+	ib_uverbs_alloc_pd_resp response{};
+	int error = !pd ? ENOMEM
+			: ibv_cmd_alloc_pd(context, pd.get(), &request, sizeof(request), &response,
+					   sizeof(response));
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	return pd.release();
+}
+
+ibv_pd *alloc_parent_domain(ibv_context *context, ibv_parent_domain_init_attr *attr) noexcept
+{
+	// The rings are the kernel's memory: allocators of the program's would never be called.
+	if (attr->comp_mask) {
+		errno = EOPNOTSUPP;
+		return nullptr;
+	}
+	if (!attr->pd || ProtectionDomain::of(attr->pd)->is_parent()) {
+		errno = EINVAL;
+		return nullptr;
+	}
+	auto *parent = make<ProtectionDomain>().release();
+
+	if (!parent) {
+		errno = ENOMEM;
+		return nullptr;
+	}
+	parent->context = context;
+	parent->handle = attr->pd->handle;
+	parent->protects = ProtectionDomain::of(attr->pd);
+	parent->protects->parents++;
+	if (attr->td) {
+		parent->td = ThreadDomain::of(attr->td);
+		parent->td->parents++;
+	}
+	return parent;
+}
+
+int dealloc_pd(ibv_pd *ibv_pd) noexcept
+{
+	auto *pd = ProtectionDomain::of(ibv_pd);
+
+	if (pd->is_parent()) {
+		pd->protects->parents--;
+		if (pd->td)
+			pd->td->parents--;
+	} else {
+		if (pd->parents)
+			return EBUSY;
+		if (int error = ibv_cmd_dealloc_pd(pd))
+			return error;
+	}
+	dispose(pd);
+	return 0;
+}
+
+} // namespace bellhop

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// pd.hpp: protection domains, and parent domains that join one with a thread domain.
+#pragma once
+
+#include <atomic>
+#include "thread_domain.hpp"
+#include "verbs_abi.hpp"
+
+namespace bellhop
+{
+
+// A parent domain carries the handle of its PD, so that the kernel takes it for that.
+struct ProtectionDomain : ibv_pd {
+	ProtectionDomain *protects = nullptr; // of a parent domain: its PD
+	ThreadDomain *td = nullptr; // of a parent domain: its thread domain, if any
+	std::atomic<unsigned> parents = 0; // parent domains that refer to it
+
+	static ProtectionDomain *of(ibv_pd *pd) noexcept
+	{
+		return static_cast<ProtectionDomain *>(pd);
+	}
+
+	bool is_parent() const noexcept
+	{
+		return protects;
+	}
+	bool is_single_threaded() const noexcept
+	{
+		return td;
+	}
+};
+
+// Both return null and set errno.
+ibv_pd *alloc_pd(ibv_context *context) noexcept;
+ibv_pd *alloc_parent_domain(ibv_context *context, ibv_parent_domain_init_attr *attr) noexcept;
+
+// Of either kind. Returns 0 or an errno: EBUSY while something refers to it.
+int dealloc_pd(ibv_pd *pd) noexcept;
+
+} // namespace bellhop

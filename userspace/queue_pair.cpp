@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// queue_pair.cpp: creates, modifies and destroys queue pairs.
+#include "queue_pair.hpp"
+
+#include <cerrno>
+#include "completion_queue.hpp"
+#include "context.hpp"
+#include "heap.hpp"
+#include "pd.hpp"
+#include "work_request.hpp"
+
+namespace bellhop
+{
+
+namespace
+{
+
+// EOPNOTSUPP tells a program to try something else; EINVAL that it made a mistake.
+int check(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	constexpr std::uint32_t KNOWN = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if (attr.qp_type != IBV_QPT_RC || attr.srq || (attr.comp_mask & ~KNOWN))
+		return EOPNOTSUPP;
+	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
+	    (attr.send_ops_flags & ~WORK_REQUESTS))
+		return EOPNOTSUPP;
+	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD) || !attr.pd || !attr.send_cq || !attr.recv_cq)
+		return EINVAL;
+	return 0;
+}
+
+// The kernel's part and ours; on failure neither remains.
+int create(ibv_context *context, QueuePair *qp, ibv_qp_init_attr_ex *attr) noexcept
+{
+	Request<ib_uverbs_create_qp> request{};
+	Response<ib_uverbs_create_qp_resp, bellhop_create_qp_resp> response{};
+	int error = ibv_cmd_create_qp_ex(context, qp, attr, &request, sizeof(request),
+					 response.core(), sizeof(response));
+
+	if (error)
+		return error;
+	error = qp->attach(response.driver(), attr->cap);
+	if (!error && !Context::of(context)->own.qps.insert(qp->qp.qp_num, qp))
+		error = ENOMEM;
+	if (error)
+		ibv_cmd_destroy_qp(&qp->qp);
+	return error;
+}
+
+} // namespace
+
+int QueuePair::attach(const bellhop_create_qp_resp &rings, const ibv_qp_cap &cap) noexcept
+{
+	constexpr int PROTECTION = PROT_READ | PROT_WRITE;
+	const Kick &kick = Context::of(qp.context)->own.kick;
+	int fd = qp.context->cmd_fd;
+
+	if (int error = send_mapping_.map(fd, rings.sq.offset, rings.sq.length, PROTECTION))
+		return error;
+	if (int error = recv_mapping_.map(fd, rings.rq.offset, rings.rq.length, PROTECTION))
+		return error;
+	bool attached = send.attach(send_mapping_.memory(), rings.sq,
+				    { cap.max_send_sge, cap.max_inline_data }, kick, qp.qp_num) &&
+			recv.attach(recv_mapping_.memory(), rings.rq, { cap.max_recv_sge, 0 }, kick,
+				    qp.qp_num);
+
+	return attached ? 0 : ENOMEM;
+}
+
+void QueuePair::enter(ibv_qp_state state) noexcept
+{
+	bool sends = state != IBV_QPS_RESET && state != IBV_QPS_INIT && state != IBV_QPS_RTR;
+
+	if (state == IBV_QPS_RESET) {
+		remove_completions();
+		// Nobody may use a QP while it is reset, so the lock's other holders do not matter.
+		send.reset<true>();
+		recv.reset<true>();
+		return;
+	}
+	send.set_open<true>(sends);
+	recv.set_open<true>(true);
+}
+
+void QueuePair::remove_completions() noexcept
+{
+	CompletionQueue::of(qp.send_cq)->remove(qp.qp_num);
+	if (qp.recv_cq != qp.send_cq)
+		CompletionQueue::of(qp.recv_cq)->remove(qp.qp_num);
+}
+
+ibv_qp *create_qp_ex(ibv_context *context, ibv_qp_init_attr_ex *attr) noexcept
+{
+	int error = check(*attr);
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	bool is_locked = !ProtectionDomain::of(attr->pd)->is_single_threaded();
+	auto qp = make<QueuePair>(is_locked);
+
+	error = qp ? create(context, qp.get(), attr) : ENOMEM;
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		offer_work_requests(*qp, attr->send_ops_flags);
+		qp->comp_mask |= VERBS_QP_EX;
+	}
+	return &qp.release()->qp;
+}
+
+ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept
+{
+	ibv_qp_init_attr_ex extended{};
+
+	extended.qp_context = attr->qp_context;
+	extended.send_cq = attr->send_cq;
+	extended.recv_cq = attr->recv_cq;
+	extended.srq = attr->srq;
+	extended.cap = attr->cap;
+	extended.qp_type = attr->qp_type;
+	extended.sq_sig_all = attr->sq_sig_all;
+	extended.comp_mask = IBV_QP_INIT_ATTR_PD;
+	extended.pd = pd;
+	ibv_qp *qp = create_qp_ex(pd->context, &extended);
+
+	if (qp)
+		attr->cap = extended.cap;
+	return qp;
+}
+
+int modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask) noexcept
+{
+	Request<ib_uverbs_modify_qp> request{};
+
+	if (int error = ibv_cmd_modify_qp(qp, attr, attr_mask, &request, sizeof(request)))
+		return error;
+	if (attr_mask & IBV_QP_STATE)
+		QueuePair::of(qp)->enter(attr->qp_state);
+	return 0;
+}
+
+int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr) noexcept
+{
+	Request<ib_uverbs_query_qp> request{};
+
+	return ibv_cmd_query_qp(qp, attr, attr_mask, init_attr, &request, sizeof(request));
+}
+
+int destroy_qp(ibv_qp *ibv_qp) noexcept
+{
+	auto *qp = QueuePair::of(ibv_qp);
+	QpTable &qps = Context::of(ibv_qp->context)->own.qps;
+
+	if (int error = ibv_cmd_destroy_qp(ibv_qp))
+		return error;
+	// In this order: what can still be polled must still be found.
+	qp->remove_completions();
+	qps.erase(ibv_qp->qp_num);
+	dispose(qp);
+	return 0;
+}
+
+int post_send(ibv_qp *ibv_qp, ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
+{
+	auto *qp = QueuePair::of(ibv_qp);
+
+	return qp->is_locked() ? qp->send.post<true>(wr, bad_wr) : qp->send.post<false>(wr, bad_wr);
+}
+
+int post_recv(ibv_qp *ibv_qp, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
+{
+	auto *qp = QueuePair::of(ibv_qp);
+
+	return qp->is_locked() ? qp->recv.post<true>(wr, bad_wr) : qp->recv.post<false>(wr, bad_wr);
+}
+
+} // namespace bellhop

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// work_request.hpp: the ibv_wr_* calls of an extended QP.
+#pragma once
+
+#include <cstdint>
+#include <infiniband/verbs.h>
+
+namespace bellhop
+{
+
+class QueuePair;
+
+// The operations that can be asked for, of enum ibv_qp_create_send_ops_flags.
+inline constexpr std::uint64_t WORK_REQUESTS =
+	IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
+	IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ;
+
+// Fills in the calls for the operations of send_ops_flags, a part of WORK_REQUESTS.
+void offer_work_requests(QueuePair &qp, std::uint64_t send_ops_flags) noexcept;
+
+} // namespace bellhop

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// wqe.hpp: writes work requests into the slots of a ring.
+//
+// Pure: a request and the queue's limits in, bytes or a positive errno out. A slot that a
+// refused request has touched is written anew by the next one.
+#pragma once
+
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <infiniband/verbs.h>
+#include <rdma/bellhop-abi.h>
+
+namespace bellhop
+{
+
+// What a queue was created for.
+struct WqeLimits {
+	std::uint32_t max_sge;
+	std::uint32_t max_inline; // bytes; 0 for receive queues
+};
+
+static_assert(int{ BELLHOP_WR_RDMA_WRITE } == IBV_WR_RDMA_WRITE);
+static_assert(int{ BELLHOP_WR_RDMA_WRITE_WITH_IMM } == IBV_WR_RDMA_WRITE_WITH_IMM);
+static_assert(int{ BELLHOP_WR_SEND } == IBV_WR_SEND);
+static_assert(int{ BELLHOP_WR_SEND_WITH_IMM } == IBV_WR_SEND_WITH_IMM);
+static_assert(int{ BELLHOP_WR_RDMA_READ } == IBV_WR_RDMA_READ);
+static_assert(int{ BELLHOP_SQE_FENCE } == IBV_SEND_FENCE);
+static_assert(int{ BELLHOP_SQE_SIGNALED } == IBV_SEND_SIGNALED);
+static_assert(int{ BELLHOP_SQE_SOLICITED } == IBV_SEND_SOLICITED);
+static_assert(int{ BELLHOP_SQE_INLINE } == IBV_SEND_INLINE);
+static_assert(sizeof(bellhop_sge) == sizeof(ibv_sge));
+static_assert(offsetof(bellhop_sge, addr) == offsetof(ibv_sge, addr));
+static_assert(offsetof(bellhop_sge, length) == offsetof(ibv_sge, length));
+static_assert(offsetof(bellhop_sge, lkey) == offsetof(ibv_sge, lkey));
+
+inline constexpr std::uint32_t SQE_FLAGS =
+	BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED | BELLHOP_SQE_SOLICITED | BELLHOP_SQE_INLINE;
+
+// What an opcode uses of a request: masks, because a field that it does not use must be zero.
+struct OpcodeRow {
+	std::uint32_t flags; // allowed
+	std::uint32_t ex;
+	std::uint32_t rkey;
+	std::uint64_t remote_addr;
+};
+
+inline constexpr OpcodeRow OPCODE_ROWS[] = {
+	{ SQE_FLAGS, 0, ~0U, ~0ULL }, // RDMA_WRITE
+	{ SQE_FLAGS, ~0U, ~0U, ~0ULL }, // RDMA_WRITE_WITH_IMM
+	{ SQE_FLAGS, 0, 0, 0 }, // SEND
+	{ SQE_FLAGS, ~0U, 0, 0 }, // SEND_WITH_IMM
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL }, // RDMA_READ
+};
+static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_RDMA_READ + 1);
+
+// The part of a send entry's head that depends on its payload, as one store.
+inline void write_shape(void *slot, std::uint8_t opcode, std::uint8_t flags, std::uint32_t num_sge,
+			std::uint32_t inline_length) noexcept
+{
+	std::uint64_t word;
+
+	if constexpr (std::endian::native == std::endian::little)
+		word = std::uint64_t{ inline_length } << 32 | std::uint64_t{ num_sge } << 16 |
+		       std::uint64_t{ flags } << 8 | opcode;
+	else
+		word = std::uint64_t{ opcode } << 56 | std::uint64_t{ flags } << 48 |
+		       std::uint64_t{ num_sge } << 32 | inline_length;
+	std::memcpy(slot, &word, sizeof(word));
+}
+
+// The part that does not.
+inline void write_target(void *slot, std::uint32_t ex, std::uint32_t rkey,
+			 std::uint64_t remote_addr) noexcept
+{
+	auto *sqe = static_cast<bellhop_sqe *>(slot);
+
+	sqe->ex = ex;
+	sqe->rkey = rkey;
+	sqe->remote_addr = remote_addr;
+	sqe->reserved = 0;
+}
+
+inline std::byte *sqe_payload(void *slot) noexcept
+{
+	return static_cast<std::byte *>(slot) + sizeof(bellhop_sqe);
+}
+
+// Copies scatter/gather elements to where a head ends.
+inline void write_elements(void *to, const ibv_sge *sg_list, std::uint32_t num_sge) noexcept
+{
+	auto *sge = static_cast<bellhop_sge *>(to);
+
+	for (std::uint32_t i = 0; i < num_sge; i++) {
+		sge[i].addr = sg_list[i].addr;
+		sge[i].length = sg_list[i].length;
+		sge[i].lkey = sg_list[i].lkey;
+	}
+}
+
+// Gathers inline bytes behind a send entry's head.
+class InlineWriter
+{
+public:
+	InlineWriter(void *slot, std::uint32_t max_inline) noexcept
+	    : to_(sqe_payload(slot)), room_(max_inline)
+	{
+	}
+
+	// Returns false, with nothing written, when the bytes exceed the room that is left.
+	bool append(const void *from, std::size_t length) noexcept
+	{
+		if (length > room_)
+			return false;
+		if (length)
+			std::memcpy(to_ + length_, from, length);
+		length_ += static_cast<std::uint32_t>(length);
+		room_ -= static_cast<std::uint32_t>(length);
+		return true;
+	}
+
+	std::uint32_t length() const noexcept
+	{
+		return length_;
+	}
+
+private:
+	std::byte *to_;
+	std::uint32_t room_;
+	std::uint32_t length_ = 0;
+};
+
+// Writes a send entry. Returns 0, or EINVAL when the queue cannot take the request.
+inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limits) noexcept
+{
+	auto opcode = static_cast<std::uint32_t>(wr.opcode);
+	auto num_sge = static_cast<std::uint32_t>(wr.num_sge);
+	auto flags = static_cast<std::uint32_t>(wr.send_flags);
+
+	if (opcode >= std::size(OPCODE_ROWS)) [[unlikely]]
+		return EINVAL;
+	const OpcodeRow &row = OPCODE_ROWS[opcode];
+
+	if (num_sge > limits.max_sge || (flags & ~row.flags)) [[unlikely]]
+		return EINVAL;
+	if (flags & BELLHOP_SQE_INLINE) {
+		InlineWriter writer(slot, limits.max_inline);
+
+		for (std::uint32_t i = 0; i < num_sge; i++) {
+			auto *from = reinterpret_cast<const void *>(
+				static_cast<std::uintptr_t>(wr.sg_list[i].addr));
+
+			if (!writer.append(from, wr.sg_list[i].length)) [[unlikely]]
+				return EINVAL;
+		}
+		write_shape(slot, opcode, flags, 0, writer.length());
+	} else {
+		write_elements(sqe_payload(slot), wr.sg_list, num_sge);
+		write_shape(slot, opcode, flags, num_sge, 0);
+	}
+	write_target(slot, wr.imm_data & row.ex, wr.wr.rdma.rkey & row.rkey,
+		     wr.wr.rdma.remote_addr & row.remote_addr);
+	return 0;
+}
+
+// Writes a receive entry. Returns 0, or EINVAL when the queue cannot take the request.
+inline int encode_recv(void *slot, const ibv_recv_wr &wr, const WqeLimits &limits) noexcept
+{
+	auto num_sge = static_cast<std::uint32_t>(wr.num_sge);
+
+	if (num_sge > limits.max_sge) [[unlikely]]
+		return EINVAL;
+	*static_cast<bellhop_rqe *>(slot) = { .num_sge = num_sge, .reserved = {} };
+	write_elements(static_cast<std::byte *>(slot) + sizeof(bellhop_rqe), wr.sg_list, num_sge);
+	return 0;
+}
+
+} // namespace bellhop

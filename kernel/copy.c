@@ -9,7 +9,7 @@
 #define TAIL_BYTES 64U
 
 /* Every byte before the last one is visible before the last one is. */
-static void copy_in_order(u8 *to, const u8 *from, u32 length)
+static inline void copy_in_order(u8 *to, const u8 *from, u32 length)
 {
 	u32 i = 0;
 

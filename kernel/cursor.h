@@ -70,8 +70,8 @@ static inline void bellhop_cursor_end(struct bellhop_cursor *cursor)
  * Context: a spinlock is held, as for bellhop_mr_get().
  * Return: BELLHOP_REASON_NONE, or why the key does not open them.
  */
-static inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cursor *cursor, u8 **memory,
-						      u32 *length)
+static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cursor *cursor,
+							       u8 **memory, u32 *length)
 {
 	enum bellhop_reason reason;
 	u64 together;

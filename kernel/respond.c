@@ -32,15 +32,23 @@ void bellhop_respond_complete(struct bellhop_qp *qp, struct bellhop_completion *
 	}
 }
 
+static bool is_same_gid(const union ib_gid *a, const union ib_gid *b)
+{
+	return a->global.subnet_prefix == b->global.subnet_prefix &&
+	       a->global.interface_id == b->global.interface_id;
+}
+
 /* Both ports are up, and the GID that is addressed belongs to the responder's. */
 static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
 {
 	const struct ib_gid_attr *found;
 
-	if (!READ_ONCE(qp->device->port_active) || !READ_ONCE(peer->device->port_active) ||
+	if (!READ_ONCE(qp->device->port_active) || !READ_ONCE(peer->device->port_active))
+		return false;
+	if (qp->device != peer->device &&
 	    !net_eq(dev_net(qp->device->netdev), dev_net(peer->device->netdev)))
 		return false;
-	if (!memcmp(&qp->send.peer_gid, &peer->send.gid, sizeof(union ib_gid)))
+	if (is_same_gid(&qp->send.peer_gid, &peer->send.gid))
 		return true;
 	/* The peer answers by another of its addresses. */
 	found = rdma_find_gid_by_port(&peer->device->ibdev, &qp->send.peer_gid,

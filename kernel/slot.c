@@ -3,20 +3,16 @@
 #include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/nospec.h>
 #include <linux/vmalloc.h>
 #include "slot.h"
 
-#define SLOTS (1U << BELLHOP_SLOT_BITS)
-#define PER_CHUNK 256U
-#define CHUNKS (SLOTS / PER_CHUNK)
 #define GENERATIONS (1U << (24 - BELLHOP_SLOT_BITS))
 /* 0 and 1 are the management QPs' (IBA 3.5.3). */
 #define FIRST 2U
 
-static struct bellhop_slot *chunks[CHUNKS];
-static DECLARE_BITMAP(taken, SLOTS);
-static DEFINE_MUTEX(alloc_lock); /* @taken, @cursor, and growing @chunks */
+struct bellhop_slot *bellhop_slot_chunks[BELLHOP_SLOT_CHUNKS];
+static DECLARE_BITMAP(taken, BELLHOP_SLOTS);
+static DEFINE_MUTEX(alloc_lock); /* @taken, @cursor, and growing the chunks */
 static u32 cursor = FIRST;
 
 int bellhop_slot_init(void)
@@ -29,9 +25,9 @@ void bellhop_slot_exit(void)
 {
 	u32 i;
 
-	WARN_ON(bitmap_weight(taken, SLOTS) != FIRST);
-	for (i = 0; i < CHUNKS; i++)
-		kvfree(chunks[i]);
+	WARN_ON(bitmap_weight(taken, BELLHOP_SLOTS) != FIRST);
+	for (i = 0; i < BELLHOP_SLOT_CHUNKS; i++)
+		kvfree(bellhop_slot_chunks[i]);
 }
 
 static int grow(u32 chunk)
@@ -39,17 +35,17 @@ static int grow(u32 chunk)
 	struct bellhop_slot *slots;
 	u32 i;
 
-	if (chunks[chunk])
+	if (bellhop_slot_chunks[chunk])
 		return 0;
-	slots = kvcalloc(PER_CHUNK, sizeof(*slots), GFP_KERNEL);
+	slots = kvcalloc(BELLHOP_SLOTS_PER_CHUNK, sizeof(*slots), GFP_KERNEL);
 	if (!slots)
 		return -ENOMEM;
-	for (i = 0; i < PER_CHUNK; i++) {
+	for (i = 0; i < BELLHOP_SLOTS_PER_CHUNK; i++) {
 		spin_lock_init(&slots[i].lock);
 		spin_lock_init(&slots[i].gate);
 	}
 	/* Pairs with the acquire in bellhop_slot_find(): the locks are seen initialised. */
-	smp_store_release(&chunks[chunk], slots);
+	smp_store_release(&bellhop_slot_chunks[chunk], slots);
 	return 0;
 }
 
@@ -59,14 +55,15 @@ struct bellhop_slot *bellhop_slot_alloc(u32 *qpn)
 	u32 index;
 
 	mutex_lock(&alloc_lock);
-	index = find_next_zero_bit(taken, SLOTS, cursor);
-	if (index == SLOTS)
-		index = find_next_zero_bit(taken, SLOTS, FIRST);
-	if (index == SLOTS || grow(index / PER_CHUNK))
+	index = find_next_zero_bit(taken, BELLHOP_SLOTS, cursor);
+	if (index == BELLHOP_SLOTS)
+		index = find_next_zero_bit(taken, BELLHOP_SLOTS, FIRST);
+	if (index == BELLHOP_SLOTS || grow(index / BELLHOP_SLOTS_PER_CHUNK))
 		goto out;
 	__set_bit(index, taken);
 	cursor = index + 1;
-	slot = &chunks[index / PER_CHUNK][index % PER_CHUNK];
+	slot = &bellhop_slot_chunks[index / BELLHOP_SLOTS_PER_CHUNK]
+				   [index % BELLHOP_SLOTS_PER_CHUNK];
 	*qpn = ((slot->qpn >> BELLHOP_SLOT_BITS) + 1) % GENERATIONS << BELLHOP_SLOT_BITS | index;
 out:
 	mutex_unlock(&alloc_lock);
@@ -97,14 +94,6 @@ void bellhop_slot_withdraw(struct bellhop_slot *slot)
 void bellhop_slot_free(u32 qpn)
 {
 	mutex_lock(&alloc_lock);
-	__clear_bit(qpn % SLOTS, taken);
+	__clear_bit(qpn % BELLHOP_SLOTS, taken);
 	mutex_unlock(&alloc_lock);
-}
-
-struct bellhop_slot *bellhop_slot_find(u32 qpn)
-{
-	u32 index = array_index_nospec(qpn % SLOTS, SLOTS);
-	struct bellhop_slot *chunk = smp_load_acquire(&chunks[index / PER_CHUNK]);
-
-	return chunk ? &chunk[index % PER_CHUNK] : NULL;
 }

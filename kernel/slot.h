@@ -15,12 +15,16 @@
 #define BELLHOP_SLOT_H
 
 #include <linux/cache.h>
+#include <linux/nospec.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
 struct bellhop_qp;
 
 #define BELLHOP_SLOT_BITS 17
+#define BELLHOP_SLOTS (1U << BELLHOP_SLOT_BITS)
+#define BELLHOP_SLOTS_PER_CHUNK 256U
+#define BELLHOP_SLOT_CHUNKS (BELLHOP_SLOTS / BELLHOP_SLOTS_PER_CHUNK)
 
 /**
  * struct bellhop_slot - a place for one QP
@@ -87,6 +91,9 @@ void bellhop_slot_withdraw(struct bellhop_slot *slot);
  */
 void bellhop_slot_free(u32 qpn);
 
+/* Written by slot.c; a chunk, once there, stays. */
+extern struct bellhop_slot *bellhop_slot_chunks[BELLHOP_SLOT_CHUNKS];
+
 /**
  * bellhop_slot_find() - the slot that a number belongs to
  * @qpn: any number
@@ -94,6 +101,13 @@ void bellhop_slot_free(u32 qpn);
  * Context: any.
  * Return: the slot, whose @qpn need not be the same; or NULL where none was ever used.
  */
-struct bellhop_slot *bellhop_slot_find(u32 qpn);
+static inline struct bellhop_slot *bellhop_slot_find(u32 qpn)
+{
+	u32 index = array_index_nospec(qpn % BELLHOP_SLOTS, BELLHOP_SLOTS);
+	struct bellhop_slot *chunk =
+		smp_load_acquire(&bellhop_slot_chunks[index / BELLHOP_SLOTS_PER_CHUNK]);
+
+	return chunk ? &chunk[index % BELLHOP_SLOTS_PER_CHUNK] : NULL;
+}
 
 #endif

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* responder.c: the responder's first checks and the table of its refusals (IBA 9.9.3, table 62). */
+/* responder.c: the table of a responder's refusals (IBA 9.9.3, table 62). */
 #include "responder.h"
-
-enum bellhop_reason bellhop_responder_admit(const struct bellhop_responder *responder,
-					    u32 source_qpn, const struct bellhop_opcode *op)
-{
-	if (!bellhop_state_responds(responder->state) || responder->source_qpn != source_qpn)
-		return BELLHOP_REASON_SILENT;
-	if (op->access & ~responder->access)
-		return BELLHOP_REASON_QP_ACCESS;
-	if ((op->traits & BELLHOP_OP_READ) && !responder->max_rd_atomic)
-		return BELLHOP_REASON_NO_RD_ATOMIC;
-	return BELLHOP_REASON_NONE;
-}
 
 #define INVALID_REQUEST(recv_status, tell)                                                         \
 	{                                                                                          \

@@ -31,8 +31,18 @@ struct bellhop_responder {
  * IBA 9.6.1, 10.3.1), BELLHOP_REASON_QP_ACCESS or BELLHOP_REASON_NO_RD_ATOMIC
  * (NAK invalid request: IBA 9.7.4.1.4, 9.7.5.2.6).
  */
-enum bellhop_reason bellhop_responder_admit(const struct bellhop_responder *responder,
-					    u32 source_qpn, const struct bellhop_opcode *op);
+static inline enum bellhop_reason bellhop_responder_admit(const struct bellhop_responder *responder,
+							  u32 source_qpn,
+							  const struct bellhop_opcode *op)
+{
+	if (!bellhop_state_responds(responder->state) || responder->source_qpn != source_qpn)
+		return BELLHOP_REASON_SILENT;
+	if (op->access & ~responder->access)
+		return BELLHOP_REASON_QP_ACCESS;
+	if ((op->traits & BELLHOP_OP_READ) && !responder->max_rd_atomic)
+		return BELLHOP_REASON_NO_RD_ATOMIC;
+	return BELLHOP_REASON_NONE;
+}
 
 /* How the responder's owner is told when no receive entry can tell it (IBA 11.6.3.2). */
 enum bellhop_refusal_event {

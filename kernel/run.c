@@ -22,6 +22,12 @@
 #define WORK_WQES 256
 #define WORK_BYTES (4U << 20)
 
+/*
+ * A sender rests this long at least: the receiver's own kick wakes it, so its timer is
+ * a minimum (IBA 9.7.5.2.8) and need not run every 10 us for as long as a program likes.
+ */
+#define REST_MIN_NS NSEC_PER_MSEC
+
 static struct workqueue_struct *workqueue;
 
 /* One bounded step. False: there is nothing to do now. */
@@ -176,6 +182,7 @@ void bellhop_run_stop(struct bellhop_qp *qp)
 
 void bellhop_run_rest(struct bellhop_qp *qp, u64 wait_ns)
 {
+	wait_ns = max_t(u64, wait_ns, REST_MIN_NS);
 	qp->send.resume_ns = ktime_get_ns() + wait_ns;
 	hrtimer_start(&qp->timer, ns_to_ktime(wait_ns), HRTIMER_MODE_REL);
 }

@@ -100,7 +100,7 @@ void bellhop_run_stop(struct bellhop_qp *qp);
 /**
  * bellhop_run_rest() - the sender tries again later
  * @qp: the caller is its runner
- * @wait_ns: how much later
+ * @wait_ns: how much later; a millisecond at least
  *
  * Context: any.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /* port.c: port attributes and port events. */
+#include <linux/ethtool.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <rdma/bellhop-abi.h>
@@ -36,6 +37,18 @@ void bellhop_port_update(struct bellhop_device *device)
 	ib_dispatch_event(&event);
 }
 
+/* Of an interface that does not tell, the least that RoCE knows. */
+static void query_speed(struct bellhop_device *device, struct ib_port_attr *attr)
+{
+	const struct ethtool_ops *ops = device->netdev->ethtool_ops;
+
+	attr->active_speed = IB_SPEED_SDR;
+	attr->active_width = IB_WIDTH_1X;
+	/* The core writes to the kernel log whenever it asks an interface in vain. */
+	if (ops->get_link_ksettings)
+		ib_get_eth_speed(&device->ibdev, 1, &attr->active_speed, &attr->active_width);
+}
+
 int bellhop_port_query(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr)
 {
 	struct bellhop_device *device = bellhop_device_of(ibdev);
@@ -50,7 +63,8 @@ int bellhop_port_query(struct ib_device *ibdev, u32 port_num, struct ib_port_att
 	attr->pkey_tbl_len = 1;
 	attr->max_msg_sz = BELLHOP_MAX_MESSAGE;
 	attr->max_vl_num = 1;
-	return ib_get_eth_speed(ibdev, port_num, &attr->active_speed, &attr->active_width);
+	query_speed(device, attr);
+	return 0;
 }
 
 int bellhop_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey)

@@ -31,6 +31,7 @@ static_assert(int{ BELLHOP_SQE_FENCE } == IBV_SEND_FENCE);
 static_assert(int{ BELLHOP_SQE_SIGNALED } == IBV_SEND_SIGNALED);
 static_assert(int{ BELLHOP_SQE_SOLICITED } == IBV_SEND_SOLICITED);
 static_assert(int{ BELLHOP_SQE_INLINE } == IBV_SEND_INLINE);
+static_assert(sizeof(ibv_wr_opcode) == sizeof(std::uint32_t));
 static_assert(sizeof(bellhop_sge) == sizeof(ibv_sge));
 static_assert(offsetof(bellhop_sge, addr) == offsetof(ibv_sge, addr));
 static_assert(offsetof(bellhop_sge, length) == offsetof(ibv_sge, length));
@@ -135,10 +136,12 @@ private:
 // Writes a send entry. Returns 0, or EINVAL when the queue cannot take the request.
 inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limits) noexcept
 {
-	auto opcode = static_cast<std::uint32_t>(wr.opcode);
+	std::uint32_t opcode;
 	auto num_sge = static_cast<std::uint32_t>(wr.num_sge);
 	auto flags = static_cast<std::uint32_t>(wr.send_flags);
 
+	// Programs in C may put any number there, of which C++'s enum knows nothing.
+	std::memcpy(&opcode, &wr.opcode, sizeof(opcode));
 	if (opcode >= std::size(OPCODE_ROWS)) [[unlikely]]
 		return EINVAL;
 	const OpcodeRow &row = OPCODE_ROWS[opcode];

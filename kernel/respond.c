@@ -59,20 +59,39 @@ static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *pee
 	return true;
 }
 
-static enum bellhop_reason take_receive(struct bellhop_receiver *recv)
+/*
+ * Nothing to receive: the sender's number is there before the library is asked to kick,
+ * so that whoever answers the request finds it.
+ */
+static int wait_for_receive(struct bellhop_receiver *recv, u32 sender)
 {
+	int pending;
+
+	WRITE_ONCE(recv->waiter_qpn, sender);
+	bellhop_ring_want(&recv->ring, true);
+	pending = bellhop_ring_pending(&recv->ring);
+	if (pending) {
+		WRITE_ONCE(recv->waiter_qpn, 0);
+		bellhop_ring_want(&recv->ring, false);
+	}
+	return pending;
+}
+
+static enum bellhop_reason take_receive(struct bellhop_qp *qp, u32 sender)
+{
+	struct bellhop_receiver *recv = &qp->recv;
 	int pending = bellhop_ring_pending(&recv->ring);
 	enum bellhop_reason reason;
 
-	if (!pending) {
-		bellhop_ring_want(&recv->ring, true);
-		pending = bellhop_ring_pending(&recv->ring);
-		if (!pending)
-			return BELLHOP_REASON_RNR;
-		bellhop_ring_want(&recv->ring, false);
-	}
-	if (pending < 0)
+	if (!pending)
+		pending = wait_for_receive(recv, sender);
+	if (!pending)
+		return BELLHOP_REASON_RNR;
+	if (pending < 0) {
+		/* There is no entry whose completion could tell its owner. */
+		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
 		return BELLHOP_REASON_RECV_FAULTY;
+	}
 	reason =
 		bellhop_wqe_decode_recv(&recv->wqe, bellhop_ring_front(&recv->ring), &recv->limits);
 	recv->index = bellhop_ring_take(&recv->ring);
@@ -134,9 +153,7 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 			if (reason)
 				return reason;
 		}
-		reason = take_receive(recv);
-		if (reason == BELLHOP_REASON_RNR)
-			WRITE_ONCE(recv->waiter_qpn, qp->qpn);
+		reason = take_receive(peer, qp->qpn);
 		if (reason)
 			return reason;
 		if ((wqe->op->traits & BELLHOP_OP_SCATTER) && wqe->length > recv->wqe.length)

@@ -39,14 +39,15 @@ typedef __s32 s32;
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define smp_mb__before_atomic() smp_mb()
 #define barrier() __asm__ volatile("" ::: "memory")
 #define array_index_nospec(index, size) ((index) < (size) ? (index) : 0)
 
-/* Full ordering, as the kernel's: returns what was found. */
+/* Returns what was found. Like the kernel's, it orders nothing when that is not @old. */
 static inline u32 cmpxchg(u32 *word, u32 old, u32 new_value)
 {
 	__atomic_compare_exchange_n(word, &old, new_value, false, __ATOMIC_SEQ_CST,
-				    __ATOMIC_SEQ_CST);
+				    __ATOMIC_RELAXED);
 	return old;
 }
 

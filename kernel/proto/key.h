@@ -75,7 +75,7 @@ static inline bool bellhop_key_range_fits(const struct bellhop_region *region, u
  * @lkey: the key that the work request names
  * @pdn: the QP's protection domain
  * @addr: first address
- * @length: bytes; 0 asks for the key only
+ * @length: bytes; with 0, @addr still lies in the region, or just behind it
  * @access: BELLHOP_ACCESS_LOCAL_WRITE to write, 0 to read
  *
  * Checked in the IBA's order: key, PD, access, range (9.7.4.1.5).

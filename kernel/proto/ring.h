@@ -168,12 +168,10 @@ static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
 	if (ring->producer - ring->consumer >= slots) {
 		u32 consumer = smp_load_acquire(&ring->hdr->consumer); /* F, pairs with E */
 
-		/* Only forwards, and never past what was pushed. */
-		if (consumer - ring->consumer > ring->producer - ring->consumer)
-			return -EOVERFLOW;
-		ring->consumer = consumer;
+		/* An index backwards, or past what was pushed, looks like a full ring. */
 		if (ring->producer - consumer >= slots)
 			return -EOVERFLOW;
+		ring->consumer = consumer;
 	}
 	slot = (struct bellhop_cqe *)((u8 *)ring->hdr + BELLHOP_RING_SLOTS) +
 	       (ring->producer & ring->mask);

@@ -10,8 +10,9 @@
  *
  * Whoever enters runs until leaving succeeds. An enter that comes too late to be
  * seen by the runner's last look at the ring turns RUN into RUN_AGAIN, so that
- * leaving fails and the runner looks once more. cmpxchg orders fully on both
- * sides: what was published before a failed enter is visible after the failed leave.
+ * leaving fails and the runner looks once more. What was stored before a failed enter is
+ * visible after the failed leave: a cmpxchg that succeeds orders fully, and before one
+ * that may fail, and then orders nothing, stands a barrier.
  */
 #ifndef BELLHOP_PROTO_RUN_H
 #define BELLHOP_PROTO_RUN_H
@@ -34,7 +35,10 @@ enum bellhop_run {
 static inline bool bellhop_run_enter(u32 *word)
 {
 	for (;;) {
-		u32 found = cmpxchg(word, BELLHOP_RUN_IDLE, BELLHOP_RUN);
+		u32 found;
+
+		smp_mb__before_atomic();
+		found = cmpxchg(word, BELLHOP_RUN_IDLE, BELLHOP_RUN);
 
 		if (found == BELLHOP_RUN_IDLE)
 			return true;

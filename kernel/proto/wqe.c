@@ -40,6 +40,13 @@ static u64 copy_elements(struct bellhop_sge *to, const struct bellhop_sge *from,
 	return length;
 }
 
+/* What an opcode does not use is zero, so that it can get a meaning later. */
+static bool has_unused(const struct bellhop_sqe *head, const struct bellhop_opcode *op)
+{
+	return (!(op->traits & BELLHOP_OP_REMOTE) && (head->remote_addr || head->rkey)) ||
+	       (!(op->traits & BELLHOP_OP_IMM) && head->ex);
+}
+
 enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const void *slot,
 					    const struct bellhop_wqe_limits *limits)
 {
@@ -55,7 +62,7 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 		return BELLHOP_REASON_WR_OPCODE;
 	if (head->flags & ~wqe->op->flags)
 		return BELLHOP_REASON_WR_FLAGS;
-	if (head->reserved)
+	if (head->reserved || has_unused(head, wqe->op))
 		return BELLHOP_REASON_WR_RESERVED;
 
 	if (head->flags & BELLHOP_SQE_INLINE) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// wqe_fuzz.cpp: decodes slots full of anything. The slot is a heap block of the queue's stride,
+// so one byte read behind it is an error; so is a reason that does not hold.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+extern "C" {
+#include "wqe.h"
+}
+#include "require.hpp"
+
+namespace
+{
+
+u64 sum_of(const bellhop_sge *sges, u32 count)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < count; i++)
+		sum += sges[i].length;
+	return sum;
+}
+
+std::vector<u8> slot_of(FuzzedDataProvider &input, u32 stride)
+{
+	std::vector<u8> bytes = input.ConsumeRemainingBytes<u8>();
+
+	bytes.resize(stride);
+	bytes.shrink_to_fit();
+	return bytes;
+}
+
+// What is accepted is within every limit.
+void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
+		    const bellhop_wqe_limits &limits)
+{
+	const bellhop_sqe &head = wqe.head;
+
+	REQUIRE(head.opcode <= BELLHOP_WR_RDMA_READ);
+	REQUIRE(!(head.flags & ~wqe.op->flags));
+	REQUIRE(!head.reserved);
+	REQUIRE(wqe.length <= BELLHOP_MAX_MESSAGE);
+	if (head.flags & BELLHOP_SQE_INLINE) {
+		REQUIRE(head.opcode != BELLHOP_WR_RDMA_READ);
+		REQUIRE(!head.num_sge);
+		REQUIRE(wqe.length == head.inline_length);
+		REQUIRE(wqe.length <= limits.max_inline);
+		REQUIRE(!std::memcmp(wqe.data, payload, wqe.length));
+	} else {
+		REQUIRE(!head.inline_length);
+		REQUIRE(head.num_sge <= limits.max_sge);
+		REQUIRE(wqe.length == sum_of(wqe.sge, head.num_sge));
+		REQUIRE(!std::memcmp(wqe.sge, payload, head.num_sge * sizeof(bellhop_sge)));
+	}
+}
+
+// A refusal is never for something that is right.
+void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 *payload,
+		   const bellhop_wqe_limits &limits)
+{
+	const bellhop_sqe &head = wqe.head;
+	bool is_inline = head.flags & BELLHOP_SQE_INLINE;
+	bellhop_sge sges[BELLHOP_MAX_SGE];
+
+	REQUIRE(wqe.length == 0);
+	switch (reason) {
+	case BELLHOP_REASON_WR_OPCODE:
+		REQUIRE(head.opcode > BELLHOP_WR_RDMA_READ);
+		break;
+	case BELLHOP_REASON_WR_FLAGS:
+		REQUIRE((head.flags & 0xf0) || (is_inline && head.opcode == BELLHOP_WR_RDMA_READ));
+		break;
+	case BELLHOP_REASON_WR_RESERVED:
+		REQUIRE(head.reserved);
+		break;
+	case BELLHOP_REASON_WR_INLINE:
+		REQUIRE(is_inline ? head.num_sge || head.inline_length > limits.max_inline
+				  : head.inline_length != 0);
+		break;
+	case BELLHOP_REASON_WR_NUM_SGE:
+		REQUIRE(head.num_sge > limits.max_sge);
+		break;
+	case BELLHOP_REASON_WR_LENGTH:
+		REQUIRE(head.num_sge <= limits.max_sge);
+		std::memcpy(sges, payload, head.num_sge * sizeof(bellhop_sge));
+		REQUIRE(sum_of(sges, head.num_sge) > BELLHOP_MAX_MESSAGE);
+		break;
+	default:
+		REQUIRE(!"a reason of this function");
+	}
+	REQUIRE(bellhop_wqe_status(reason) == (reason == BELLHOP_REASON_WR_LENGTH
+						       ? BELLHOP_WC_LOC_LEN_ERR
+						       : BELLHOP_WC_LOC_QP_OP_ERR));
+}
+
+void fuzz_send(FuzzedDataProvider &input, const bellhop_wqe_limits &limits)
+{
+	const std::vector<u8> slot = slot_of(input, bellhop_wqe_send_stride(&limits));
+	const std::vector<u8> before = slot;
+	const u8 *payload = slot.data() + sizeof(bellhop_sqe);
+	bellhop_send_wqe wqe;
+
+	std::memset(&wqe, 0xa5, sizeof(wqe));
+	bellhop_reason reason = bellhop_wqe_decode_send(&wqe, slot.data(), &limits);
+
+	REQUIRE(slot == before);
+	REQUIRE(!std::memcmp(&wqe.head, slot.data(), sizeof(wqe.head)));
+	REQUIRE(wqe.op == bellhop_opcode_row(wqe.head.opcode));
+	if (reason == BELLHOP_REASON_NONE)
+		check_accepted(wqe, payload, limits);
+	else
+		check_refused(reason, wqe, payload, limits);
+}
+
+void fuzz_recv(FuzzedDataProvider &input, const bellhop_wqe_limits &limits)
+{
+	const std::vector<u8> slot = slot_of(input, bellhop_wqe_recv_stride(&limits));
+	const std::vector<u8> before = slot;
+	bellhop_rqe head;
+	bellhop_recv_wqe wqe;
+
+	std::memset(&wqe, 0xa5, sizeof(wqe));
+	std::memcpy(&head, slot.data(), sizeof(head));
+	bool reserved = head.reserved[0] || head.reserved[1] || head.reserved[2];
+	bellhop_reason reason = bellhop_wqe_decode_recv(&wqe, slot.data(), &limits);
+
+	REQUIRE(slot == before);
+	if (reason == BELLHOP_REASON_NONE) {
+		REQUIRE(!reserved && head.num_sge <= limits.max_sge);
+		REQUIRE(wqe.num_sge == head.num_sge);
+		REQUIRE(wqe.length == sum_of(wqe.sge, wqe.num_sge));
+		REQUIRE(!std::memcmp(wqe.sge, slot.data() + sizeof(head),
+				     wqe.num_sge * sizeof(bellhop_sge)));
+		return;
+	}
+	REQUIRE(reason == (reserved ? BELLHOP_REASON_WR_RESERVED : BELLHOP_REASON_WR_NUM_SGE));
+	REQUIRE(reserved || head.num_sge > limits.max_sge);
+	REQUIRE(wqe.num_sge == 0 && wqe.length == 0);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	FuzzedDataProvider input{ data, size };
+	bool is_send = input.ConsumeBool();
+	u32 max_sge = input.ConsumeIntegralInRange<u32>(0, BELLHOP_MAX_SGE);
+	u32 max_inline = input.ConsumeIntegralInRange<u32>(0, BELLHOP_MAX_INLINE);
+
+	if (is_send)
+		fuzz_send(input, { max_sge, max_inline });
+	else
+		fuzz_recv(input, { max_sge, 0 });
+	return 0;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// opcode_test.cpp: opcode.c: every opcode there can be.
+#include <gtest/gtest.h>
+#include <infiniband/verbs.h>
+
+extern "C" {
+#include "key.h"
+#include "opcode.h"
+}
+
+namespace
+{
+
+constexpr u8 kFlags =
+	BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED | BELLHOP_SQE_SOLICITED | BELLHOP_SQE_INLINE;
+
+struct Row {
+	u8 opcode;
+	ibv_wr_opcode verbs;
+	u8 traits;
+	u8 flags;
+	ibv_wc_opcode wc;
+	int recv_wc;
+	u32 access;
+} const kRows[] = {
+	{ BELLHOP_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE, BELLHOP_OP_VALID | BELLHOP_OP_REMOTE, kFlags,
+	  IBV_WC_RDMA_WRITE, 0, IBV_ACCESS_REMOTE_WRITE },
+	{ BELLHOP_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM,
+	  BELLHOP_OP_VALID | BELLHOP_OP_REMOTE | BELLHOP_OP_RECV | BELLHOP_OP_IMM, kFlags,
+	  IBV_WC_RDMA_WRITE, IBV_WC_RECV_RDMA_WITH_IMM, IBV_ACCESS_REMOTE_WRITE },
+	{ BELLHOP_WR_SEND, IBV_WR_SEND, BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER,
+	  kFlags, IBV_WC_SEND, IBV_WC_RECV, 0 },
+	{ BELLHOP_WR_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM,
+	  BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER | BELLHOP_OP_IMM, kFlags,
+	  IBV_WC_SEND, IBV_WC_RECV, 0 },
+	{ BELLHOP_WR_RDMA_READ, IBV_WR_RDMA_READ,
+	  BELLHOP_OP_VALID | BELLHOP_OP_REMOTE | BELLHOP_OP_READ, kFlags & ~BELLHOP_SQE_INLINE,
+	  IBV_WC_RDMA_READ, 0, IBV_ACCESS_REMOTE_READ },
+};
+
+} // namespace
+
+TEST(opcode, row__says_what_verbs_says)
+{
+	for (const Row &row : kRows) {
+		const bellhop_opcode *op = bellhop_opcode_row(row.opcode);
+
+		SCOPED_TRACE(int(row.opcode));
+		EXPECT_EQ(int(row.opcode), int(row.verbs));
+		EXPECT_EQ(op->traits, row.traits);
+		EXPECT_EQ(op->flags, row.flags);
+		EXPECT_EQ(int(op->wc), int(row.wc));
+		EXPECT_EQ(int(op->recv_wc), row.recv_wc);
+		EXPECT_EQ(op->access, row.access);
+	}
+}
+
+TEST(opcode, row__everything_else_is_not_valid_and_takes_no_flag)
+{
+	for (unsigned opcode = std::size(kRows); opcode < 256; opcode++) {
+		const bellhop_opcode *op = bellhop_opcode_row(u8(opcode));
+
+		EXPECT_EQ(op->traits, 0) << opcode;
+		EXPECT_EQ(op->flags, 0) << opcode;
+		EXPECT_EQ(op->access, 0u) << opcode;
+	}
+}
+
+TEST(opcode, access__bits_are_those_of_verbs)
+{
+	EXPECT_EQ(int(BELLHOP_ACCESS_LOCAL_WRITE), int(IBV_ACCESS_LOCAL_WRITE));
+	EXPECT_EQ(int(BELLHOP_ACCESS_REMOTE_WRITE), int(IBV_ACCESS_REMOTE_WRITE));
+	EXPECT_EQ(int(BELLHOP_ACCESS_REMOTE_READ), int(IBV_ACCESS_REMOTE_READ));
+	EXPECT_EQ(int(BELLHOP_ACCESS_REMOTE_ATOMIC), int(IBV_ACCESS_REMOTE_ATOMIC));
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// run_test.cpp: run.h, one event at a time; run_race_test.cpp races it.
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "run.h"
+}
+
+TEST(run, enter__an_idle_word_makes_a_runner)
+{
+	u32 word = BELLHOP_RUN_IDLE;
+
+	EXPECT_TRUE(bellhop_run_enter(&word));
+	EXPECT_EQ(word, u32(BELLHOP_RUN));
+}
+
+TEST(run, enter__a_runner_is_told_to_look_again)
+{
+	u32 word = BELLHOP_RUN;
+
+	EXPECT_FALSE(bellhop_run_enter(&word));
+	EXPECT_EQ(word, u32(BELLHOP_RUN_AGAIN));
+}
+
+TEST(run, enter__once_told_is_enough)
+{
+	u32 word = BELLHOP_RUN_AGAIN;
+
+	EXPECT_FALSE(bellhop_run_enter(&word));
+	EXPECT_EQ(word, u32(BELLHOP_RUN_AGAIN));
+}
+
+TEST(run, leave__nobody_came)
+{
+	u32 word = BELLHOP_RUN;
+
+	EXPECT_TRUE(bellhop_run_leave(&word));
+	EXPECT_EQ(word, u32(BELLHOP_RUN_IDLE));
+}
+
+TEST(run, leave__somebody_came)
+{
+	u32 word = BELLHOP_RUN_AGAIN;
+
+	EXPECT_FALSE(bellhop_run_leave(&word));
+	EXPECT_EQ(word, u32(BELLHOP_RUN));
+	EXPECT_TRUE(bellhop_run_leave(&word));
+}
+
+TEST(run, leave__many_came_and_one_more_look_serves_all)
+{
+	u32 word = BELLHOP_RUN_IDLE;
+
+	ASSERT_TRUE(bellhop_run_enter(&word));
+	for (int i = 0; i < 5; i++)
+		EXPECT_FALSE(bellhop_run_enter(&word));
+	EXPECT_FALSE(bellhop_run_leave(&word));
+	EXPECT_TRUE(bellhop_run_leave(&word));
+	EXPECT_TRUE(bellhop_run_enter(&word));
+}

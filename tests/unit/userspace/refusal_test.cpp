@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// refusal_test.cpp: what the provider refuses to create before it asks the kernel.
+#include <cerrno>
+#include <gtest/gtest.h>
+#include "completion_queue.hpp"
+#include "pd.hpp"
+#include "queue_pair.hpp"
+#include "thread_domain.hpp"
+
+namespace
+{
+
+using bellhop::ProtectionDomain;
+
+class QueuePairRefusal : public testing::Test
+{
+protected:
+	QueuePairRefusal()
+	{
+		attr_.qp_type = IBV_QPT_RC;
+		attr_.comp_mask = IBV_QP_INIT_ATTR_PD;
+		attr_.pd = &pd_;
+		attr_.send_cq = attr_.recv_cq = &cq_;
+	}
+
+	void refused(int error)
+	{
+		errno = 0;
+		EXPECT_EQ(bellhop::create_qp_ex(nullptr, &attr_), nullptr);
+		EXPECT_EQ(errno, error);
+	}
+
+	ProtectionDomain pd_{};
+	ibv_cq cq_{};
+	ibv_srq srq_{};
+	ibv_qp_init_attr_ex attr_{};
+};
+
+TEST_F(QueuePairRefusal, OtherTypesAreNotSupported)
+{
+	for (ibv_qp_type type : { IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND,
+				  IBV_QPT_XRC_RECV, IBV_QPT_DRIVER }) {
+		attr_.qp_type = type;
+		refused(EOPNOTSUPP);
+	}
+}
+
+TEST_F(QueuePairRefusal, OtherAttributesAreNotSupported)
+{
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	refused(EOPNOTSUPP);
+	attr_.comp_mask = IBV_QP_INIT_ATTR_PD;
+	attr_.srq = &srq_;
+	refused(EOPNOTSUPP);
+}
+
+TEST_F(QueuePairRefusal, OtherOperationsAreNotSupported)
+{
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr_.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+	refused(EOPNOTSUPP);
+}
+
+TEST_F(QueuePairRefusal, APdAndBothCqsAreNeeded)
+{
+	attr_.recv_cq = nullptr;
+	refused(EINVAL);
+	attr_.recv_cq = &cq_;
+	attr_.send_cq = nullptr;
+	refused(EINVAL);
+	attr_.send_cq = &cq_;
+	attr_.comp_mask = 0;
+	refused(EINVAL);
+}
+
+class CompletionQueueRefusal : public testing::Test
+{
+protected:
+	CompletionQueueRefusal()
+	{
+		attr_.cqe = 16;
+	}
+
+	void refused(int error)
+	{
+		errno = 0;
+		EXPECT_EQ(bellhop::create_cq_ex(nullptr, &attr_), nullptr);
+		EXPECT_EQ(errno, error);
+	}
+
+	ibv_cq_init_attr_ex attr_{};
+};
+
+TEST_F(CompletionQueueRefusal, OtherFieldsAreNotSupported)
+{
+	for (std::uint64_t field :
+	     { IBV_WC_EX_WITH_COMPLETION_TIMESTAMP, IBV_WC_EX_WITH_CVLAN, IBV_WC_EX_WITH_FLOW_TAG,
+	       IBV_WC_EX_WITH_TM_INFO, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK }) {
+		attr_.wc_flags = IBV_WC_STANDARD_FLAGS | field;
+		refused(EOPNOTSUPP);
+	}
+}
+
+TEST_F(CompletionQueueRefusal, OtherFlagsAreNotSupported)
+{
+	attr_.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
+	attr_.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+	refused(EOPNOTSUPP);
+	attr_.comp_mask = 1U << 7;
+	refused(EOPNOTSUPP);
+}
+
+TEST_F(CompletionQueueRefusal, APlainPdIsNotAParentDomain)
+{
+	ProtectionDomain pd{};
+
+	attr_.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
+	attr_.parent_domain = &pd;
+	refused(EINVAL);
+}
+
+TEST(ParentDomain, HoldsItsPartsUntilItIsFreed)
+{
+	ibv_td_init_attr td_attr{};
+	ibv_td *td = bellhop::alloc_td(nullptr, &td_attr);
+	ProtectionDomain pd{};
+	ibv_parent_domain_init_attr attr{};
+
+	ASSERT_NE(td, nullptr);
+	pd.handle = 77;
+	attr.pd = &pd;
+	attr.td = td;
+	ibv_pd *parent = bellhop::alloc_parent_domain(nullptr, &attr);
+
+	ASSERT_NE(parent, nullptr);
+	EXPECT_EQ(parent->handle, 77U) << "the kernel takes it for its PD";
+	EXPECT_TRUE(ProtectionDomain::of(parent)->is_single_threaded());
+	EXPECT_EQ(bellhop::dealloc_pd(&pd), EBUSY);
+	EXPECT_EQ(bellhop::dealloc_td(td), EBUSY);
+	EXPECT_EQ(bellhop::dealloc_pd(parent), 0);
+	EXPECT_EQ(bellhop::dealloc_td(td), 0);
+	EXPECT_EQ(pd.parents, 0U);
+}
+
+TEST(ParentDomain, WithoutAThreadDomainKeepsTheLocks)
+{
+	ProtectionDomain pd{};
+	ibv_parent_domain_init_attr attr{};
+
+	attr.pd = &pd;
+	ibv_pd *parent = bellhop::alloc_parent_domain(nullptr, &attr);
+
+	ASSERT_NE(parent, nullptr);
+	EXPECT_TRUE(ProtectionDomain::of(parent)->is_parent());
+	EXPECT_FALSE(ProtectionDomain::of(parent)->is_single_threaded());
+	EXPECT_EQ(bellhop::dealloc_pd(parent), 0);
+}
+
+TEST(ParentDomain, RefusesWhatItDoesNotKnow)
+{
+	ProtectionDomain pd{};
+	ProtectionDomain parent{};
+	ibv_parent_domain_init_attr attr{};
+	ibv_td_init_attr td_attr{};
+
+	EXPECT_EQ(bellhop::alloc_parent_domain(nullptr, &attr), nullptr);
+	EXPECT_EQ(errno, EINVAL) << "no PD";
+	parent.protects = &pd;
+	attr.pd = &parent;
+	EXPECT_EQ(bellhop::alloc_parent_domain(nullptr, &attr), nullptr);
+	EXPECT_EQ(errno, EINVAL) << "a parent of a parent";
+	attr.pd = &pd;
+	attr.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS;
+	EXPECT_EQ(bellhop::alloc_parent_domain(nullptr, &attr), nullptr);
+	EXPECT_EQ(errno, EOPNOTSUPP);
+	td_attr.comp_mask = 1;
+	EXPECT_EQ(bellhop::alloc_td(nullptr, &td_attr), nullptr);
+	EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
+} // namespace

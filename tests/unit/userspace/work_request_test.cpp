@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// work_request_test.cpp: sessions of ibv_wr_* calls, with and without locks.
+#include <array>
+#include <cstring>
+#include <gtest/gtest.h>
+#include "endpoint.hpp"
+#include "work_request.hpp"
+
+namespace
+{
+
+constexpr std::uint32_t QPN = 0x789;
+constexpr std::uint32_t RKEY = 0x55667788;
+constexpr std::uint64_t REMOTE = 0x1020304050607080;
+constexpr __be32 IMM = 0x0d0c0b0a;
+
+class WorkRequestTest : public testing::TestWithParam<bool>
+{
+protected:
+	WorkRequestTest() : around_(GetParam()), end_(around_, QPN), calls_(&end_.qp.qp_ex)
+	{
+		bellhop::offer_work_requests(end_.qp, bellhop::WORK_REQUESTS);
+		calls_->wr_flags = IBV_SEND_SIGNALED;
+	}
+
+	// Ends the session and reads its only entry.
+	bellhop_send_wqe complete_one()
+	{
+		EXPECT_EQ(ibv_wr_complete(calls_), 0);
+		EXPECT_EQ(end_.sq.pending(), 1);
+		bellhop_send_wqe wqe = end_.take_send();
+
+		EXPECT_EQ(end_.sq.reason, BELLHOP_REASON_NONE);
+		return wqe;
+	}
+
+	// A session that must fail, and leave nothing behind.
+	void complete_with(int error)
+	{
+		EXPECT_EQ(ibv_wr_complete(calls_), error);
+		EXPECT_EQ(end_.sq.pending(), 0);
+		EXPECT_TRUE(kick_record().empty());
+	}
+
+	Surroundings around_;
+	Endpoint end_;
+	ibv_qp_ex *calls_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Locked, WorkRequestTest, testing::Bool());
+
+TEST_P(WorkRequestTest, EveryOperationArrives)
+{
+	struct {
+		void (*build)(ibv_qp_ex *);
+		int opcode;
+		__u32 ex, rkey;
+		std::uint64_t remote_addr;
+	} const cases[] = {
+		{ [](ibv_qp_ex *qp) { ibv_wr_send(qp); }, IBV_WR_SEND, 0, 0, 0 },
+		{ [](ibv_qp_ex *qp) { ibv_wr_send_imm(qp, IMM); }, IBV_WR_SEND_WITH_IMM, IMM, 0,
+		  0 },
+		{ [](ibv_qp_ex *qp) { ibv_wr_rdma_write(qp, RKEY, REMOTE); }, IBV_WR_RDMA_WRITE, 0,
+		  RKEY, REMOTE },
+		{ [](ibv_qp_ex *qp) { ibv_wr_rdma_write_imm(qp, RKEY, REMOTE, IMM); },
+		  IBV_WR_RDMA_WRITE_WITH_IMM, IMM, RKEY, REMOTE },
+		{ [](ibv_qp_ex *qp) { ibv_wr_rdma_read(qp, RKEY, REMOTE); }, IBV_WR_RDMA_READ, 0,
+		  RKEY, REMOTE },
+	};
+
+	for (const auto &c : cases) {
+		ibv_wc wc;
+
+		calls_->wr_id = 1000 + c.opcode;
+		ibv_wr_start(calls_);
+		c.build(calls_);
+		ibv_wr_set_sge(calls_, 9, 0x2000, 33);
+		bellhop_send_wqe wqe = complete_one();
+
+		EXPECT_EQ(wqe.head.opcode, c.opcode);
+		EXPECT_EQ(wqe.head.flags, BELLHOP_SQE_SIGNALED);
+		EXPECT_EQ(wqe.head.ex, c.ex);
+		EXPECT_EQ(wqe.head.rkey, c.rkey);
+		EXPECT_EQ(wqe.head.remote_addr, c.remote_addr);
+		ASSERT_EQ(wqe.head.num_sge, 1);
+		EXPECT_EQ(wqe.sge[0].addr, 0x2000U);
+		EXPECT_EQ(wqe.sge[0].length, 33U);
+		EXPECT_EQ(wqe.sge[0].lkey, 9U);
+
+		ASSERT_EQ(around_.cq_end.push_send(QPN, end_.sq.index), 0);
+		ASSERT_EQ(bellhop::poll_cq(&around_.cq.cq, 1, &wc), 1);
+		EXPECT_EQ(wc.wr_id, 1000U + c.opcode);
+	}
+}
+
+TEST_P(WorkRequestTest, NothingIsSeenBeforeComplete)
+{
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_send(calls_);
+	EXPECT_EQ(end_.sq.pending(), 0);
+	EXPECT_TRUE(kick_record().empty());
+	EXPECT_EQ(ibv_wr_complete(calls_), 0);
+	EXPECT_EQ(end_.sq.pending(), 2);
+	EXPECT_EQ(kick_record(), std::vector<std::uint32_t>{ QPN });
+}
+
+TEST_P(WorkRequestTest, AnEntryWithoutPayloadIsEmpty)
+{
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	EXPECT_EQ(complete_one().length, 0U);
+}
+
+TEST_P(WorkRequestTest, ListsOfElementsArriveInOrder)
+{
+	std::array<ibv_sge, 4> sges;
+
+	for (std::uint32_t i = 0; i < sges.size(); i++)
+		sges[i] = { .addr = 0x1000ULL * i, .length = 1U << i, .lkey = i };
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_sge_list(calls_, sges.size(), sges.data());
+	bellhop_send_wqe wqe = complete_one();
+
+	EXPECT_EQ(wqe.length, 15U);
+	EXPECT_EQ(std::memcmp(wqe.sge, sges.data(), sizeof(sges)), 0);
+}
+
+TEST_P(WorkRequestTest, InlineBytesAreTakenAtOnce)
+{
+	char text[] = "bags";
+
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_inline_data(calls_, text, 4);
+	std::memset(text, 'x', 4);
+	bellhop_send_wqe wqe = complete_one();
+
+	EXPECT_EQ(wqe.length, 4U);
+	EXPECT_EQ(std::memcmp(wqe.data, "bags", 4), 0);
+}
+
+TEST_P(WorkRequestTest, InlineListsAreGathered)
+{
+	char text[] = "carries your bags";
+	const std::array<ibv_data_buf, 3> bufs = { {
+		{ .addr = text, .length = 8 },
+		{ .addr = nullptr, .length = 0 },
+		{ .addr = text + 12, .length = 5 },
+	} };
+
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_inline_data_list(calls_, bufs.size(), bufs.data());
+	bellhop_send_wqe wqe = complete_one();
+
+	EXPECT_EQ(wqe.length, 13U);
+	EXPECT_EQ(std::memcmp(wqe.data, "carries  bags", 13), 0);
+}
+
+TEST_P(WorkRequestTest, TheLastPayloadCounts)
+{
+	char text[] = "bags";
+
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_inline_data(calls_, text, 4);
+	ibv_wr_set_sge(calls_, 9, 0x2000, 33);
+	bellhop_send_wqe wqe = complete_one();
+
+	EXPECT_EQ(wqe.head.flags, BELLHOP_SQE_SIGNALED);
+	EXPECT_EQ(wqe.length, 33U);
+}
+
+TEST_P(WorkRequestTest, TheInlineFlagMeansNothingHere)
+{
+	calls_->wr_flags = IBV_SEND_INLINE | IBV_SEND_FENCE;
+	ibv_wr_start(calls_);
+	ibv_wr_rdma_read(calls_, RKEY, REMOTE);
+	ibv_wr_set_sge(calls_, 9, 0x2000, 33);
+	EXPECT_EQ(complete_one().head.flags, BELLHOP_SQE_FENCE);
+}
+
+TEST_P(WorkRequestTest, RefusesWhatDoesNotFit)
+{
+	std::array<ibv_sge, 5> sges{};
+	std::array<char, 65> bytes{};
+	// 16 + (2^64 - 8) is 8.
+	const std::array<ibv_data_buf, 2> wrapping = { {
+		{ .addr = bytes.data(), .length = 16 },
+		{ .addr = bytes.data(), .length = ~std::size_t{ 7 } },
+	} };
+
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_sge_list(calls_, sges.size(), sges.data());
+	complete_with(EINVAL);
+
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_inline_data(calls_, bytes.data(), bytes.size());
+	complete_with(EINVAL);
+
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_inline_data_list(calls_, wrapping.size(), wrapping.data());
+	complete_with(EINVAL);
+
+	ibv_wr_start(calls_);
+	ibv_wr_rdma_read(calls_, RKEY, REMOTE);
+	ibv_wr_set_inline_data(calls_, bytes.data(), 1);
+	complete_with(EINVAL);
+
+	calls_->wr_flags = IBV_SEND_IP_CSUM;
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	complete_with(EINVAL);
+}
+
+TEST_P(WorkRequestTest, RefusesAPayloadWithoutAnEntry)
+{
+	ibv_wr_start(calls_);
+	ibv_wr_set_sge(calls_, 9, 0x2000, 33);
+	complete_with(EINVAL);
+}
+
+TEST_P(WorkRequestTest, OneErrorUndoesTheSession)
+{
+	std::array<ibv_sge, 5> sges{};
+
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_sge_list(calls_, sges.size(), sges.data());
+	ibv_wr_send(calls_);
+	complete_with(EINVAL);
+
+	// And no slot is lost, nor an error kept.
+	ibv_wr_start(calls_);
+	for (std::uint32_t i = 0; i < Endpoint::SLOTS; i++)
+		ibv_wr_send(calls_);
+	EXPECT_EQ(ibv_wr_complete(calls_), 0);
+	EXPECT_EQ(end_.sq.pending(), 4);
+}
+
+TEST_P(WorkRequestTest, AFullQueueRefusesTheSession)
+{
+	ibv_wr_start(calls_);
+	for (std::uint32_t i = 0; i <= Endpoint::SLOTS; i++) {
+		ibv_wr_send(calls_);
+		ibv_wr_set_sge(calls_, 9, 0x2000, 33);
+	}
+	complete_with(ENOMEM);
+}
+
+TEST_P(WorkRequestTest, AbortPostsNothing)
+{
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_abort(calls_);
+	EXPECT_EQ(end_.sq.pending(), 0);
+	EXPECT_TRUE(kick_record().empty());
+
+	ibv_wr_start(calls_);
+	ibv_wr_rdma_write(calls_, RKEY, REMOTE);
+	EXPECT_EQ(complete_one().head.opcode, IBV_WR_RDMA_WRITE);
+	EXPECT_EQ(end_.sq.index, 0U);
+}
+
+TEST_P(WorkRequestTest, AnEmptySessionIsFine)
+{
+	ibv_wr_start(calls_);
+	complete_with(0);
+}
+
+TEST_P(WorkRequestTest, TheStateIsChecked)
+{
+	end_.qp.enter(IBV_QPS_RTR);
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	complete_with(EINVAL);
+}
+
+TEST(WorkRequest, OffersWhatWasAskedFor)
+{
+	bellhop::QueuePair qp(true);
+
+	bellhop::offer_work_requests(qp, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_READ);
+	EXPECT_NE(qp.qp_ex.wr_send, nullptr);
+	EXPECT_NE(qp.qp_ex.wr_rdma_read, nullptr);
+	EXPECT_EQ(qp.qp_ex.wr_rdma_write, nullptr);
+	EXPECT_EQ(qp.qp_ex.wr_send_imm, nullptr);
+	EXPECT_NE(qp.qp_ex.wr_complete, nullptr);
+}
+
+} // namespace

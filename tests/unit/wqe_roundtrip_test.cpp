@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// wqe_roundtrip_test.cpp: what the library encodes (C++) is what the kernel decodes (C).
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "wqe.hpp"
+extern "C" {
+#include "wqe.h"
+}
+
+namespace
+{
+
+constexpr bellhop_wqe_limits kEdges[] = {
+	{ 0, 0 }, { 1, 0 }, { 1, 32 }, { 3, 100 }, { 32, 0 }, { 32, 512 },
+};
+
+bellhop::WqeLimits library_limits(const bellhop_wqe_limits &limits)
+{
+	return { limits.max_sge, limits.max_inline };
+}
+
+// Filled with what an earlier entry left, which must not matter.
+std::unique_ptr<u8[]> used_slot(u32 stride)
+{
+	std::unique_ptr<u8[]> slot{ new u8[stride] };
+
+	std::memset(slot.get(), 0xee, stride);
+	return slot;
+}
+
+std::vector<ibv_sge> elements(u32 count)
+{
+	std::vector<ibv_sge> sges;
+
+	for (u32 i = 0; i < count; i++)
+		sges.push_back({ 0x1000'0000'0000ULL * i + 7, i * 3 + 1, i ^ 0x5555 });
+	return sges;
+}
+
+ibv_send_wr send_request(u8 opcode, unsigned flags, std::vector<ibv_sge> &sges)
+{
+	ibv_send_wr wr{};
+
+	wr.opcode = static_cast<ibv_wr_opcode>(opcode);
+	wr.send_flags = flags;
+	wr.sg_list = sges.data();
+	wr.num_sge = int(sges.size());
+	wr.imm_data = 0x01020304;
+	wr.wr.rdma.rkey = 0x80112233;
+	wr.wr.rdma.remote_addr = 0xfeed'0000'1234'5678ULL;
+	return wr;
+}
+
+void expect_elements(const bellhop_sge *got, const std::vector<ibv_sge> &expected)
+{
+	for (size_t i = 0; i < expected.size(); i++) {
+		EXPECT_EQ(got[i].addr, expected[i].addr);
+		EXPECT_EQ(got[i].length, expected[i].length);
+		EXPECT_EQ(got[i].lkey, expected[i].lkey);
+	}
+}
+
+// Encodes and decodes; the result is the kernel's copy.
+bellhop_send_wqe carry(const ibv_send_wr &wr, const bellhop_wqe_limits &limits)
+{
+	auto slot = used_slot(bellhop_wqe_send_stride(&limits));
+	bellhop_send_wqe wqe{};
+
+	EXPECT_EQ(bellhop::encode_send(slot.get(), wr, library_limits(limits)), 0);
+	EXPECT_EQ(bellhop_wqe_decode_send(&wqe, slot.get(), &limits), BELLHOP_REASON_NONE);
+	return wqe;
+}
+
+int encode(const ibv_send_wr &wr, const bellhop_wqe_limits &limits)
+{
+	auto slot = used_slot(bellhop_wqe_send_stride(&limits));
+
+	return bellhop::encode_send(slot.get(), wr, library_limits(limits));
+}
+
+} // namespace
+
+TEST(wqe_roundtrip, send__every_opcode_carries_what_it_uses_and_nothing_else)
+{
+	for (u8 opcode = 0; opcode <= BELLHOP_WR_RDMA_READ; opcode++) {
+		std::vector<ibv_sge> sges = elements(2);
+		ibv_send_wr wr = send_request(opcode, IBV_SEND_SIGNALED, sges);
+		bellhop_send_wqe wqe = carry(wr, kEdges[3]);
+		const bellhop_opcode *op = bellhop_opcode_row(opcode);
+		bool remote = op->traits & BELLHOP_OP_REMOTE;
+
+		SCOPED_TRACE(int(opcode));
+		EXPECT_EQ(wqe.op, op);
+		EXPECT_EQ(wqe.head.ex, op->traits & BELLHOP_OP_IMM ? wr.imm_data : 0);
+		EXPECT_EQ(wqe.head.rkey, remote ? wr.wr.rdma.rkey : 0);
+		EXPECT_EQ(wqe.head.remote_addr, remote ? wr.wr.rdma.remote_addr : 0);
+	}
+}
+
+TEST(wqe_roundtrip, send__every_flag)
+{
+	std::vector<ibv_sge> sges = elements(1);
+
+	for (unsigned flags = 0; flags < 16; flags++) {
+		ibv_send_wr wr = send_request(BELLHOP_WR_SEND, flags & ~IBV_SEND_INLINE, sges);
+
+		EXPECT_EQ(carry(wr, kEdges[3]).head.flags, wr.send_flags);
+	}
+}
+
+TEST(wqe_roundtrip, send__every_number_of_elements)
+{
+	for (const bellhop_wqe_limits &limits : kEdges) {
+		for (u32 count = 0; count <= limits.max_sge; count++) {
+			std::vector<ibv_sge> sges = elements(count);
+			bellhop_send_wqe wqe =
+				carry(send_request(BELLHOP_WR_RDMA_WRITE, 0, sges), limits);
+			u32 length = 0;
+
+			for (const ibv_sge &sge : sges)
+				length += sge.length;
+			ASSERT_EQ(wqe.head.num_sge, count);
+			EXPECT_EQ(wqe.length, length);
+			expect_elements(wqe.sge, sges);
+		}
+	}
+}
+
+TEST(wqe_roundtrip, send__inline_bytes_from_several_pieces)
+{
+	std::vector<u8> bytes(512);
+
+	for (size_t i = 0; i < bytes.size(); i++)
+		bytes[i] = u8(i * 13 + 5);
+	for (const bellhop_wqe_limits &limits : kEdges) {
+		for (u32 pieces = 1; pieces <= limits.max_sge; pieces++) {
+			u32 each = limits.max_inline / pieces;
+			std::vector<ibv_sge> sges;
+
+			for (u32 i = 0; i < pieces; i++)
+				sges.push_back({ reinterpret_cast<u64>(bytes.data() + i * each),
+						 each, 0 });
+			bellhop_send_wqe wqe =
+				carry(send_request(BELLHOP_WR_SEND, IBV_SEND_INLINE, sges), limits);
+
+			EXPECT_EQ(wqe.head.num_sge, 0u);
+			ASSERT_EQ(wqe.length, each * pieces);
+			EXPECT_EQ(std::memcmp(wqe.data, bytes.data(), wqe.length), 0);
+		}
+	}
+}
+
+TEST(wqe_roundtrip, send__the_library_refuses_what_the_kernel_would)
+{
+	std::vector<u8> bytes(513);
+	const ibv_sge whole = { reinterpret_cast<u64>(bytes.data()), 0, 0 };
+
+	for (const bellhop_wqe_limits &limits : kEdges) {
+		std::vector<ibv_sge> too_many = elements(limits.max_sge + 1);
+		std::vector<ibv_sge> too_long(1, whole);
+		std::vector<ibv_sge> none;
+
+		too_long[0].length = limits.max_inline + 1;
+		EXPECT_EQ(encode(send_request(BELLHOP_WR_SEND, 0, too_many), limits), EINVAL);
+		EXPECT_EQ(encode(send_request(BELLHOP_WR_SEND, IBV_SEND_INLINE, too_long), limits),
+			  EINVAL);
+		EXPECT_EQ(encode(send_request(BELLHOP_WR_RDMA_READ, IBV_SEND_INLINE, none), limits),
+			  EINVAL);
+		EXPECT_EQ(encode(send_request(BELLHOP_WR_SEND, 1u << 8, none), limits), EINVAL);
+		EXPECT_EQ(encode(send_request(BELLHOP_WR_RDMA_READ + 1, 0, none), limits), EINVAL);
+	}
+}
+
+TEST(wqe_roundtrip, recv__every_number_of_elements)
+{
+	for (const bellhop_wqe_limits &limits : kEdges) {
+		for (u32 count = 0; count <= limits.max_sge; count++) {
+			std::vector<ibv_sge> sges = elements(count);
+			auto slot = used_slot(bellhop_wqe_recv_stride(&limits));
+			ibv_recv_wr wr{};
+			bellhop_recv_wqe wqe;
+			u64 length = 0;
+
+			wr.sg_list = sges.data();
+			wr.num_sge = int(count);
+			for (const ibv_sge &sge : sges)
+				length += sge.length;
+			ASSERT_EQ(bellhop::encode_recv(slot.get(), wr, library_limits(limits)), 0);
+			ASSERT_EQ(bellhop_wqe_decode_recv(&wqe, slot.get(), &limits),
+				  BELLHOP_REASON_NONE);
+			ASSERT_EQ(wqe.num_sge, count);
+			EXPECT_EQ(wqe.length, length);
+			expect_elements(wqe.sge, sges);
+		}
+	}
+}
+
+TEST(wqe_roundtrip, recv__the_library_refuses_what_the_kernel_would)
+{
+	for (const bellhop_wqe_limits &limits : kEdges) {
+		std::vector<ibv_sge> sges = elements(limits.max_sge + 1);
+		auto slot = used_slot(bellhop_wqe_recv_stride(&limits));
+		ibv_recv_wr wr{};
+
+		wr.sg_list = sges.data();
+		wr.num_sge = int(sges.size());
+		EXPECT_EQ(bellhop::encode_recv(slot.get(), wr, library_limits(limits)), EINVAL);
+		wr.num_sge = -1;
+		EXPECT_EQ(bellhop::encode_recv(slot.get(), wr, library_limits(limits)), EINVAL);
+	}
+}

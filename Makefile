@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# Makefile: every task that a person types; each is one line that calls a script or a folder's own rules.
+# Kbuild has the module's objects.
+#
+# KDIR=folder      kernel headers to build the module against
+# KERNEL=name      the guest's kernel, of qemu-images/kernels
+# T="name..."      which VM tests
+KDIR =
+KERNEL = bookworm
+T =
+
+.PHONY: all module provider test fuzz bench vm demo check setup load unload install clean help
+
+all: module provider
+
+module: ## bellhop.ko, in build/module/<release>
+	@scripts/build-module.sh $(KDIR)
+
+provider: ## the libibverbs provider, in build/userspace
+	@$(MAKE) -C userspace
+
+test: ## unit tests, on this machine
+	@$(MAKE) -C tests/unit check
+
+fuzz: ## a short run of every fuzzer
+	@$(MAKE) -C tests/fuzz check
+
+bench: ## native benchmarks
+	@$(MAKE) -C tests/bench run
+
+vm: ## VM tests: make vm T="load pingpong" KERNEL=bookworm
+	@scripts/vm-run.sh $(KERNEL) $(T)
+
+demo: ## perftest on bellhop and on rdma_rxe, side by side in a guest
+	@scripts/setup.sh && scripts/demo.sh $(KERNEL)
+
+check: ## all tests; installs what they need
+	@scripts/setup.sh && scripts/check.sh
+
+setup: ## installs the packages that building and testing need
+	@scripts/setup.sh
+
+load: ## inserts the module into the running kernel (root)
+	@scripts/load.sh
+
+unload: ## removes it (root)
+	@rmmod bellhop
+
+install: ## installs module and provider; DESTDIR= for packages (root)
+	@scripts/install-module.sh && $(MAKE) -C userspace install
+
+clean:
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(MAKEFILE_LIST)

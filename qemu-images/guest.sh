@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# guest.sh: the guest's side of scripts/vm-boot.sh. Runs the command it finds in the job folder,
+# with the guest's report port as its output, says on the verdict port how that ended, and powers off.
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
+
+# port NAME: prints the device of a virtio-serial port; without udev no link carries its name.
+port() {
+	local name
+	for name in /sys/class/virtio-ports/*/name; do
+		if [ "$(cat "$name")" = "$1" ]; then
+			name=${name%/name}
+			echo "/dev/${name##*/}"
+		fi
+	done
+}
+
+word() {
+	tr ' ' '\n' </proc/cmdline | sed -n "s,^bellhop.$1=,,p"
+}
+
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /tmp
+mkdir -p /dev/shm /dev/pts /run/job /lib/modules
+ln -s /proc/self/fd /dev/fd
+mount -t tmpfs tmpfs /dev/shm
+mount -t devpts devpts /dev/pts
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=none job /run/job
+mount --bind "$(word image)/lib/modules" /lib/modules
+# What "make install" would put there; job/root was made by it.
+if [ -d /run/job/root ]; then
+	cp -r --no-preserve=ownership /run/job/root/. /
+fi
+
+ip link set lo up
+ulimit -l unlimited
+sysctl -q kernel.hung_task_timeout_secs=60
+hostname guest
+
+(
+	cd "$(word tree)" || exit 125
+	# shellcheck source=/dev/null
+	. /run/job/command
+) >"$(port report)" 2>&1 </dev/null
+echo "status $?" >"$(port verdict)"
+
+sync
+busybox poweroff -f

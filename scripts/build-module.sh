@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# build-module.sh [HEADERS]: builds build/module/<release>/bellhop.ko against a folder of kernel headers.
+# Kbuild writes beside the sources, so it is given a folder of links to them: the tree stays clean, and
+# kernels stay apart. Without HEADERS: those of the running kernel, else the newest that are installed.
+set -euo pipefail
+tree=$(dirname "$(dirname "$(realpath "$0")")")
+
+# shellcheck disable=SC2012 # kernel releases are plain names
+newest() {
+	ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V | tail -n 1
+}
+
+headers=${1:-/lib/modules/$(uname -r)/build}
+[ -d "$headers" ] || [ -n "${1:-}" ] || headers=$(newest)
+[ -d "$headers" ] || {
+	echo "build-module.sh: no kernel headers (${headers:-/usr/src/linux-headers-*}): make setup" >&2
+	exit 1
+}
+# Not "make kernelrelease": Debian's answers with the upstream version.
+release=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' "$headers/include/generated/utsrelease.h")
+out=$tree/build/module/$release
+
+mkdir -p "$out"
+exec 9>"$out/.lock"
+flock 9
+
+find "$out" -type l -delete
+cp -rsT "$tree/kernel" "$out/kernel"
+cp -rsT "$tree/uapi" "$out/uapi"
+ln -s "$tree/Kbuild" "$out/Kbuild"
+make --no-print-directory -j"$(nproc)" -C "$headers" M="$out" modules

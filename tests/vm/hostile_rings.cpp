@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// hostile_rings.cpp: a process that fills its rings with random bytes hurts nobody but itself.
+#include <memory>
+#include <sys/ioctl.h>
+#include "child.hpp"
+#include "line.hpp"
+#include "request.hpp"
+#include "scribble.hpp"
+#include "seed.hpp"
+#include "transfer.hpp"
+
+using namespace vm;
+
+/* A neighbour on the same device. What it sends, writes and reads must arrive, however long it
+ * takes. */
+static int be_victim(const Line &line)
+{
+	TransferRig rig(64 << 10, { .cap = { 16, 16, 8, 8, 64 } });
+	std::mt19937 random(1);
+	uint32_t rounds = 0;
+
+	while (!line.has_news() && !testing::Test::HasFailure()) {
+		const uint32_t length = random() % (60 << 10);
+
+		rig.run({ .opcode = all_opcodes[rounds % std::size(all_opcodes)],
+			  .local = { { random() % 4096, length } },
+			  .remote = { { random() % 4096, length } } });
+		rounds++;
+	}
+	note("the neighbour made %u transfers", rounds);
+	require(rounds > 0, "the neighbour made no transfer");
+	return testing::Test::HasFailure();
+}
+
+/* Own objects of all kinds, connected in pairs and to themselves. */
+class Attacker
+{
+public:
+	explicit Attacker(uint32_t seed) : random_(seed)
+	{
+		for (int entries : { sound_entries, 1, 4, 16, 64, 256, 1024 })
+			cqs_.push_back(std::make_unique<Cq>(device_, entries));
+		for (int i = 0; i < 6; i++)
+			qps_.push_back(create_qp());
+		for (size_t i = 0; i < qps_.size(); i++)
+			qps_[i]->connect(qps_[i < 4 ? i ^ 1 : i]->address(), path);
+		fill(region_.memory.bytes(), 1);
+		for (const Mapping &mapping : find_mappings())
+			if (mapping.writable &&
+			    mapping.length < sound_entries * sizeof(bellhop_cqe))
+				rings_.push_back(mapping);
+		kicks_ = find_kicks();
+		require(rings_.size() == cqs_.size() - 1 + 2 * qps_.size(),
+			"the rings are not to be found");
+		require(!kicks_.empty(), "the kick files are not to be found");
+		for (const auto &qp : qps_)
+			numbers_.push_back(qp->get()->qp_num);
+	}
+
+	/** All that it can do, for some seconds. */
+	void attack(double seconds)
+	{
+		const Deadline end(seconds);
+		std::vector<std::thread> threads;
+		const uint32_t seed = random_();
+
+		for (uint32_t i = 0; i < 2; i++)
+			threads.emplace_back([&, i] { scribble(end, seed + i); });
+		for (uint32_t i = 0; i < 3; i++)
+			threads.emplace_back([&, i] { kick(end, seed + 10 + i); });
+		threads.emplace_back([&] { map(end, seed + 20); });
+		while (!end.passed())
+			change();
+		for (std::thread &thread : threads)
+			thread.join();
+	}
+
+	/** Whether some of the nonsense was sense enough to move bytes. */
+	bool has_moved() const
+	{
+		std::vector<uint8_t> before(region_.memory.size());
+
+		fill(before, 1);
+		return std::memcmp(before.data(), region_.memory.data(), before.size());
+	}
+
+private:
+	/*
+	 * An overrun is the end of a CQ and its QPs. The ring of the first CQ is large and is left
+	 * alone, so that there are always QPs that can be attacked otherwise.
+	 */
+	static constexpr int sound_entries = 1 << 16;
+	static constexpr Path path = { .timeout = 8, .retry_cnt = 1, .rnr_retry = 1 };
+
+	const Cq &some_cq()
+	{
+		return random_() % 2 ? *cqs_[0] : *cqs_[random_() % cqs_.size()];
+	}
+
+	std::unique_ptr<Qp> create_qp()
+	{
+		const uint32_t wr = 1 << (random_() % 4 ? 6 : random_() % 8),
+			       sge = 1 + random_() % 4;
+		const Cq &send_cq = some_cq(), &recv_cq = some_cq();
+
+		return std::make_unique<Qp>(device_, pd_.get(), send_cq, recv_cq,
+					    QpShape{ .cap = { wr, wr, sge, sge, 64 } });
+	}
+
+	void scribble(const Deadline &end, uint32_t seed)
+	{
+		Scribbler scribbler(rings_, region_.sge(0, 4096), region_.mr.rkey(), seed);
+
+		while (!end.passed())
+			for (int i = 0; i < 50; i++)
+				scribbler.scribble();
+	}
+
+	/* Results do not matter: only that these calls come back. */
+	void kick(const Deadline &end, uint32_t seed)
+	{
+		std::mt19937 random(seed);
+
+		while (!end.passed()) {
+			const int file = kicks_[random() % kicks_.size()];
+
+			if (random() % 16)
+				ioctl(file, BELLHOP_IOCTL_KICK,
+				      numbers_[random() % numbers_.size()]);
+			else if (random() % 2)
+				ioctl(file, BELLHOP_IOCTL_KICK,
+				      random() % 2 ? random() % 0x20000 : uint64_t(random()) << 16);
+			else
+				ioctl(file, random(), random());
+		}
+	}
+
+	/* Mappings that nobody made like that: other offsets, lengths, rights; moved, cut, grown.
+	 */
+	void map(const Deadline &end, uint32_t seed)
+	{
+		std::mt19937 random(seed);
+		const int file = device_.get()->cmd_fd;
+
+		while (!end.passed()) {
+			const Mapping &ring = rings_[random() % rings_.size()];
+			const size_t length = random() % 4 ? ring.length : random() % (1 << 20) + 1;
+			const off_t offset = random() % 4 ? ring.offset
+							  : off_t(random()) << (12 + random() % 20);
+			const int rights =
+				random() % 2 ? PROT_READ | PROT_WRITE : int(random() % 8);
+			void *start = mmap(nullptr, length, rights,
+					   random() % 8 ? MAP_SHARED : MAP_PRIVATE, file, offset);
+
+			usleep(200);
+			if (start == MAP_FAILED)
+				continue;
+			size_t mapped = length;
+			if (random() % 2) {
+				const size_t other = random() % (2 * length) + 1;
+				void *moved = mremap(start, length, other, MREMAP_MAYMOVE);
+
+				if (moved != MAP_FAILED) {
+					start = moved;
+					mapped = other;
+				}
+			}
+			mprotect(start, mapped, random() % 8);
+			if (random() % 4 == 0)
+				madvise(start, mapped, MADV_DONTNEED);
+			munmap(start, mapped);
+		}
+	}
+
+	/* The ordinary calls, in no order. */
+	void change()
+	{
+		Qp &qp = *qps_[random_() % qps_.size()];
+		/* Who talks to itself is always answered. */
+		const Qp &peer = random_() % 4 ? qp : *qps_[random_() % qps_.size()];
+
+		switch (random_() % 8) {
+		case 0:
+			qp.modify(to_state(ibv_qp_state(random_() % 8)));
+			break;
+		case 1:
+			churn();
+			break;
+		case 2:
+			Mr(pd_, region_.memory.data(), 4096);
+			break;
+		default:
+			/* An attack on a QP in error is none. */
+			qp.modify(to_state(IBV_QPS_RESET));
+			qp.modify(to_init());
+			qp.modify(to_rtr(peer.address(), path));
+			qp.modify(to_rts(path));
+			usleep(random_() % 3000);
+		}
+	}
+
+	/* One more QP, for a moment. It reuses numbers, and its rings are those that were freed. */
+	void churn()
+	{
+		std::unique_ptr<Qp> qp = create_qp();
+
+		qp->modify(to_init());
+		qp->modify(to_rtr(qps_[0]->address(), path));
+		qp->modify(to_rts(path));
+		ioctl(kicks_[0], BELLHOP_IOCTL_KICK, qp->get()->qp_num);
+	}
+
+	std::mt19937 random_;
+	Device device_;
+	Pd pd_{ device_ };
+	Region region_{ pd_, 64 << 10 };
+	std::vector<std::unique_ptr<Cq>> cqs_;
+	std::vector<std::unique_ptr<Qp>> qps_;
+	std::vector<Mapping> rings_;
+	std::vector<int> kicks_;
+	std::vector<uint32_t> numbers_;
+};
+
+enum Ending {
+	harmless = 10,
+	moved = 11
+};
+
+/* An attacker's life. It ends in order, with everything open, or by what its library makes of the
+ * rings. */
+static int be_attacker(uint32_t seed)
+{
+	Attacker attacker(seed);
+
+	attacker.attack(2);
+	const Ending ending = attacker.has_moved() ? moved : harmless;
+	if (seed % 2)
+		_exit(ending);
+	return ending;
+}
+
+static double attack_time()
+{
+	const char *seconds = std::getenv("BELLHOP_HOSTILE_SECONDS");
+
+	return seconds ? std::atof(seconds) : 30;
+}
+
+TEST(HostileRings, hurt_nobody_else)
+{
+	if (!is_bellhop())
+		GTEST_SKIP() << "the rings are bellhop's";
+	std::mt19937 random(seed());
+	Line line;
+	Child victim([&] {
+		line.take(1);
+		return be_victim(line);
+	});
+	line.take(0);
+
+	const Deadline end(attack_time());
+	uint32_t lives = 0, endings[2] = {}, killed = 0;
+	while (!end.passed()) {
+		const uint32_t seed = random();
+		Child attacker([seed] { return be_attacker(seed); });
+
+		lives++;
+		std::optional<int> status = attacker.wait(15);
+		if (!status) {
+			/* What its library makes of such rings is its own affair. */
+			attacker.kill();
+			killed++;
+			status = attacker.wait();
+			ASSERT_TRUE(status) << "the attacker cannot be killed, seed " << seed;
+		}
+		if (WIFEXITED(*status)) {
+			const int ending = WEXITSTATUS(*status);
+
+			ASSERT_TRUE(ending == harmless || ending == moved)
+				<< "the attack did not begin, seed " << seed;
+			endings[ending == moved]++;
+		}
+	}
+	note("%u attackers: %u moved bytes, %u did not, %u had to be killed, %u crashed", lives,
+	     endings[1], endings[0], killed, lives - endings[0] - endings[1] - killed);
+	EXPECT_GT(endings[1], 0u) << "no attack got as far as to move a byte";
+
+	EXPECT_TRUE(line.tell(uint8_t(0))) << "the neighbour has gone early";
+	std::optional<int> status = victim.wait();
+	ASSERT_TRUE(status) << "the neighbour hangs";
+	ASSERT_TRUE(WIFEXITED(*status))
+		<< "the neighbour was ended by signal " << WTERMSIG(*status);
+	EXPECT_EQ(WEXITSTATUS(*status), 0) << "the neighbour's traffic was disturbed";
+}
+
+/* And afterwards all is as before. */
+TEST(HostileRings, leave_a_device_that_works)
+{
+	if (!is_bellhop())
+		GTEST_SKIP() << "the rings are bellhop's";
+	TransferRig rig(64 << 10);
+
+	for (ibv_wr_opcode opcode : all_opcodes)
+		rig.run({ .opcode = opcode,
+			  .local = { { 1, 60000 } },
+			  .remote = { { 2, 60000 } } });
+}
+
+int main(int argc, char **argv)
+{
+	return run_ktap(argc, argv);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// memory.hpp: memory to move, its regions, and bytes to recognise it by.
+#ifndef BELLHOP_VM_MEMORY_HPP
+#define BELLHOP_VM_MEMORY_HPP
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <span>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "device.hpp"
+
+namespace vm
+{
+
+inline constexpr int access_all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+/** Fills @bytes with noise that depends on @seed alone. */
+inline void fill(std::span<uint8_t> bytes, uint64_t seed)
+{
+	uint64_t word = seed * 0x9e3779b97f4a7c15 + 1;
+
+	for (size_t i = 0; i < bytes.size(); i += sizeof(word)) {
+		word ^= word << 13;
+		word ^= word >> 7;
+		word ^= word << 17;
+		std::memcpy(&bytes[i], &word, std::min(sizeof(word), bytes.size() - i));
+	}
+}
+
+/** Whole pages, zeroed. @flags: more for mmap(), such as MAP_HUGETLB. */
+class Memory
+{
+public:
+	explicit Memory(size_t length, int flags = 0)
+	    : length_(length), start_(mmap(nullptr, length, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0))
+	{
+		require_errno(start_ != MAP_FAILED, "mmap");
+	}
+
+	~Memory()
+	{
+		munmap(start_, length_);
+	}
+
+	Memory(const Memory &) = delete;
+	Memory &operator=(const Memory &) = delete;
+
+	uint8_t *data() const
+	{
+		return static_cast<uint8_t *>(start_);
+	}
+
+	size_t size() const
+	{
+		return length_;
+	}
+
+	std::span<uint8_t> bytes() const
+	{
+		return { data(), length_ };
+	}
+
+private:
+	size_t length_;
+	void *start_;
+};
+
+/** A memory region. */
+class Mr
+{
+public:
+	Mr(const Pd &pd, void *start, size_t length, int access = access_all)
+	    : mr_(ibv_reg_mr(pd.get(), start, length, access))
+	{
+		require_errno(mr_, "ibv_reg_mr");
+	}
+
+	~Mr()
+	{
+		if (mr_)
+			ibv_dereg_mr(mr_);
+	}
+
+	Mr(const Mr &) = delete;
+	Mr &operator=(const Mr &) = delete;
+
+	/** Deregisters it now. Returns 0 or an errno. */
+	int deregister()
+	{
+		return ibv_dereg_mr(std::exchange(mr_, nullptr));
+	}
+
+	uint32_t lkey() const
+	{
+		return mr_->lkey;
+	}
+
+	uint32_t rkey() const
+	{
+		return mr_->rkey;
+	}
+
+private:
+	ibv_mr *mr_;
+};
+
+/** Memory and a region over all of it. */
+struct Region {
+	Region(const Pd &pd, size_t length, int access = access_all, int flags = 0)
+	    : memory(length, flags), mr(pd, memory.data(), length, access)
+	{
+	}
+
+	ibv_sge sge(size_t offset, uint32_t length) const
+	{
+		return { address(offset), length, mr.lkey() };
+	}
+
+	uint64_t address(size_t offset = 0) const
+	{
+		return reinterpret_cast<uintptr_t>(memory.data()) + offset;
+	}
+
+	Memory memory;
+	Mr mr;
+};
+
+} // namespace vm
+
+#endif

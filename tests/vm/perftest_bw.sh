@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# perftest_bw.sh: ib_write_bw, ib_read_bw and ib_send_bw with the options that people use. The tools choose
+# the GID themselves. Numbers of iterations are small where the default would take an emulated guest long.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+for tool in ib_write_bw ib_read_bw ib_send_bw; do
+	ok "$tool" measures $tool
+	ok "$tool -a" measures $tool -a -n 20
+	ok "$tool -b" measures $tool -b -n 500
+	ok "$tool -q 16" measures $tool -q 16 -n 200
+	ok "$tool -l 16" measures $tool -l 16 -n 1600
+	ok "$tool -s 1" measures $tool -s 1 -n 2000
+	ok "$tool -s 8388608" measures $tool -s 8388608 -n 20
+	ok "$tool --use_old_post_send" measures $tool --use_old_post_send -n 1000
+done
+ok 'ib_send_bw -e' measures ib_send_bw -e -n 500
+ok 'ib_send_bw -e -b' measures ib_send_bw -e -b -n 500
+finish

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# pingpong.sh: ibv_rc_pingpong between two processes: polling, payload checked, events, the ibv_wr_* interface.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+pingpong() {
+	pair 18515 ibv_rc_pingpong -d "$device" -g 0 "$@" -- ibv_rc_pingpong -d "$device" -g 0 "$@" localhost || return
+	cat "$scratch/client"
+	grep -q 'iters in .* usec/iter' "$scratch/client"
+}
+
+ok default pingpong
+ok 'payload checked' pingpong -c
+ok 'events' pingpong -e
+ok 'ibv_wr_*' pingpong -N
+ok 'events, payload checked, ibv_wr_*' pingpong -e -c -N
+ok 'small messages' pingpong -s 1
+ok 'messages of 1 MiB' pingpong -s 1048576 -n 50
+ok 'one receive at a time' pingpong -r 1 -n 200
+finish

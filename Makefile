@@ -28,7 +28,7 @@ fuzz: ## a short run of every fuzzer
 bench: ## native benchmarks
 	@$(MAKE) -C tests/bench run
 
-vm: ## VM tests: make vm T="load pingpong" KERNEL=bookworm
+vm: ## VM tests: make vm T="load pingpong" KERNEL=bookworm; logs in build/vm-run
 	@scripts/vm-run.sh $(KERNEL) $(T)
 
 demo: ## perftest on bellhop and on rdma_rxe, side by side in a guest

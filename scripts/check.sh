@@ -9,17 +9,23 @@ mkdir -p $logs
 passed=0
 failed=0
 
-# tally LOG STATUS: how many tests a step passed and failed: by gtest's or a test runner's own count, else
-# the step is one test. A failed step counts at least one failure.
+# tally LOG STATUS: how many tests a step passed and failed: by the last line of a test runner, by gtest's
+# summaries, or by TAP points; a step without any is one test. A failed step counts at least one failure.
 tally() {
 	awk -v status="$2" '
-		/^\[  PASSED  \] [0-9]+ test/ { passed += $4 }
-		/^\[  FAILED  \] [0-9]+ test/ { failed += $4 }
-		/^[0-9]+ passed, [0-9]+ failed/ { passed += $1; failed += $3 }
+		/^\[  PASSED  \] [0-9]+ test/ { ok += $4 }
+		/^\[  FAILED  \] [0-9]+ test/ { bad += $4 }
+		/^ok / { ok_points++ }
+		/^not ok / { bad_points++ }
+		/^[0-9]+ passed, [0-9]+ failed/ { counted = 1; ok = $1; bad = $3 }
 		END {
-			if (!passed && !failed && status == 0) passed = 1
-			if (!failed && status != 0) failed = 1
-			print passed + 0, failed + 0
+			if (!counted) {
+				ok += ok_points
+				bad += bad_points
+			}
+			if (!ok && !bad && status == 0) ok = 1
+			if (!bad && status != 0) bad = 1
+			print ok + 0, bad + 0
 		}' "$1"
 }
 

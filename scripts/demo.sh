@@ -8,6 +8,9 @@ kernel=${1:-bookworm}
 job=build/demo
 log=build/demo.log
 
+mkdir -p build
+exec 8>$job.lock
+flock 8
 echo "building; then about three minutes in a guest (log: $log)"
 scripts/vm-stage.sh "$kernel" $job >$log 2>&1 || { cat $log; exit 1; }
 g++ -std=c++20 -O2 -Wall -Wextra -Werror scripts/memcpy.cpp -o $job/memcpy

@@ -1,17 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # vm-run.sh KERNEL [TEST...]: builds all that the VM tests need and runs them, or all of them, in one guest
-# of one of qemu-images/kernels. Logs: build/vm-run/KERNEL.
+# of one of qemu-images/kernels. Logs: build/vm-run/KERNEL, or the folder VM_JOB.
 set -euo pipefail
 tree=$(dirname "$(dirname "$(realpath "$0")")")
 kernel=${1:?usage: vm-run.sh KERNEL [TEST...]}
 shift
-job=$tree/build/vm-run/$kernel
+job=${VM_JOB:-$tree/build/vm-run/$kernel}
+
+# Two runs in one folder would delete each other's files.
+mkdir -p "$(dirname "$job")"
+exec 8>"$job.lock"
+flock --nonblock 8 || { echo "vm-run.sh: waiting for another run in $job" >&2; flock 8; }
 
 "$tree/scripts/vm-stage.sh" "$kernel" "$job"
 make -s -C "$tree/tests/vm"
-mkdir -p "$job/logs"
+mkdir "$job/logs"
 
-# The guest may need as long as its tests, and a minute to come and go.
-export VM_TIMEOUT=${VM_TIMEOUT:-$(($("$tree/scripts/run-tests.sh" --limit "$@") + 60))}
+# The guest may need as long as its tests, and two minutes to come and go.
+export VM_TIMEOUT=${VM_TIMEOUT:-$(($("$tree/scripts/run-tests.sh" --limit "$@") + 120))}
 exec "$tree/scripts/vm-boot.sh" "$kernel" "$job" env BELLHOP_LOGS=/run/job/logs scripts/run-tests.sh "$@"

@@ -20,7 +20,6 @@ word() {
 }
 
 mount -t tmpfs tmpfs /run
-mount -t tmpfs tmpfs /tmp
 mkdir -p /dev/shm /dev/pts /run/job /lib/modules
 ln -s /proc/self/fd /dev/fd
 mount -t tmpfs tmpfs /dev/shm

@@ -45,9 +45,9 @@ step() {
 
 step layers scripts/check-layers.sh
 step style scripts/check-style.sh
-step build make all
-step unit make -C tests/unit check
-step fuzz make -C tests/fuzz check
+step build make -j2 all
+step unit make -j2 -C tests/unit check
+step fuzz make -j2 -C tests/fuzz check
 step vm scripts/vm-run.sh bookworm
 echo "$passed passed, $failed failed" | tee $logs/summary
 [ $failed = 0 ]

@@ -14,7 +14,7 @@ exec 8>"$job.lock"
 flock --nonblock 8 || { echo "vm-run.sh: waiting for another run in $job" >&2; flock 8; }
 
 "$tree/scripts/vm-stage.sh" "$kernel" "$job"
-make -s -C "$tree/tests/vm"
+make -s -j2 -C "$tree/tests/vm"
 mkdir "$job/logs"
 
 # The guest may need as long as its tests, and two minutes to come and go.

@@ -74,7 +74,7 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 		REQUIRE((head.flags & 0xf0) || (is_inline && head.opcode == BELLHOP_WR_RDMA_READ));
 		break;
 	case BELLHOP_REASON_WR_RESERVED:
-		REQUIRE(head.reserved);
+		REQUIRE(head.reserved || head.ex || head.rkey || head.remote_addr);
 		break;
 	case BELLHOP_REASON_WR_INLINE:
 		REQUIRE(is_inline ? head.num_sge || head.inline_length > limits.max_inline

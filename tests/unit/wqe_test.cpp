@@ -221,6 +221,26 @@ TEST(wqe, decode_send__each_fault_has_its_reason)
 	}
 }
 
+TEST(wqe, decode_send__what_an_opcode_does_not_use_is_zero)
+{
+	for (u8 opcode = 0; opcode <= BELLHOP_WR_RDMA_READ; opcode++) {
+		u8 traits = bellhop_opcode_row(opcode)->traits;
+		bool is_remote = traits & BELLHOP_OP_REMOTE;
+		bool has_imm = traits & BELLHOP_OP_IMM;
+		bellhop_sqe ex = send_head(opcode), rkey = ex, addr = ex;
+		bellhop_send_wqe wqe;
+
+		ex.ex = 1;
+		rkey.rkey = 1U << 31;
+		addr.remote_addr = 1ULL << 63;
+		EXPECT_EQ(decode(wqe, ex) == BELLHOP_REASON_NONE, has_imm) << int(opcode);
+		EXPECT_EQ(decode(wqe, rkey) == BELLHOP_REASON_NONE, is_remote) << int(opcode);
+		EXPECT_EQ(decode(wqe, addr),
+			  is_remote ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_RESERVED)
+			<< int(opcode);
+	}
+}
+
 TEST(wqe, decode_send__a_queue_without_elements_or_inline_takes_empty_messages_only)
 {
 	constexpr bellhop_wqe_limits none = { 0, 0 };

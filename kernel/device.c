@@ -104,6 +104,8 @@ static void dealloc_driver(struct ib_device *ibdev)
 
 	if (device->owns_netdev)
 		bellhop_netdev_destroy(device->netdev);
+	else
+		dev_put(device->netdev);
 	platform_device_unregister(device->parent);
 	bellhop_keys_exit(&device->keys);
 }
@@ -161,10 +163,14 @@ int bellhop_device_create(const char *name, struct net_device *netdev)
 
 	if (IS_ERR(device))
 		return PTR_ERR(device);
+	/* ib_core's own reference goes before the port's files in sysfs do. */
+	dev_hold(netdev);
 	device->netdev = netdev;
 	err = register_device(device, name);
 	if (err) {
+		dev_put(netdev);
 		platform_device_unregister(device->parent);
+		bellhop_keys_exit(&device->keys);
 		ib_dealloc_device(&device->ibdev);
 	}
 	return err;
@@ -195,6 +201,7 @@ err_netdev:
 	bellhop_netdev_destroy(device->netdev);
 err_parent:
 	platform_device_unregister(device->parent);
+	bellhop_keys_exit(&device->keys);
 	ib_dealloc_device(&device->ibdev);
 	return err;
 }

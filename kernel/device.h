@@ -13,9 +13,9 @@ struct platform_device;
  * struct bellhop_device - one ib_device and what its objects share
  * @ibdev: the core's part
  * @parent: the virtual parent of @ibdev and of a network interface of our own
- * @netdev: the port's interface; ib_core holds it while the device is registered
+ * @netdev: the port's interface, referenced
  * @owns_netdev: @netdev was made for this device and goes with it
- * @port_active: what the last port event said; written under RTNL
+ * @port_active: what the last port event said; under RTNL
  * @keys: the memory regions
  */
 struct bellhop_device {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /* link.c: `rdma link add NAME type bellhop netdev NETDEV`, and the interface's notifier. */
 #include <linux/if_arp.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <rdma/bellhop-abi.h>
 #include <rdma/ib_verbs.h>
@@ -9,19 +10,27 @@
 #include "link.h"
 #include "port.h"
 
+/* One device per interface: looking for one and making one is a single step. */
+static DEFINE_MUTEX(newlink_lock);
+
 static int newlink(const char *name, struct net_device *netdev)
 {
 	struct ib_device *existing;
+	int err;
 
 	/* The addresses of any other type make no RoCE GID. */
 	if (netdev->type != ARPHRD_ETHER)
 		return -EINVAL;
+	mutex_lock(&newlink_lock);
 	existing = ib_device_get_by_netdev(netdev, BELLHOP_DRIVER_ID);
 	if (existing) {
 		ib_device_put(existing);
-		return -EEXIST;
+		err = -EEXIST;
+	} else {
+		err = bellhop_device_create(name, netdev);
 	}
-	return bellhop_device_create(name, netdev);
+	mutex_unlock(&newlink_lock);
+	return err;
 }
 
 static struct rdma_link_ops link_ops = {

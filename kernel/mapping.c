@@ -21,7 +21,7 @@ struct bellhop_mapping *bellhop_mapping_create(struct ib_ucontext *ibucontext, s
 	length = PAGE_ALIGN(length);
 	mapping->read_only = read_only;
 	/* Single pages, so that vm_insert_page() can take each. */
-	mapping->memory = __vmalloc(length, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	mapping->memory = __vmalloc(length, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!mapping->memory)
 		goto err_free;
 	err = rdma_user_mmap_entry_insert(ibucontext, &mapping->entry, length);

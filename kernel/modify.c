@@ -107,7 +107,7 @@ static void reset(struct bellhop_qp *qp)
 	recv->ring.head = 0;
 	recv->busy = false;
 	recv->established = false;
-	recv->epoch++;
+	recv->epoch = bellhop_qp_new_epoch();
 	WRITE_ONCE(recv->waiter_qpn, 0);
 	bellhop_ring_want(&recv->ring, false);
 	WRITE_ONCE(qp->reason, BELLHOP_REASON_NONE);
@@ -140,6 +140,8 @@ static void apply(struct bellhop_qp *qp, const struct ib_qp_attr *attr, int mask
 		send->retry.rnr_retry = attr->rnr_retry;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
 		send->max_rd_atomic = attr->max_rd_atomic;
+	if ((mask & IB_QP_STATE) && attr->qp_state != IB_QPS_SQD)
+		send->sqd_notify = false;
 	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
 		send->sqd_notify = attr->en_sqd_async_notify;
 	if (mask & IB_QP_STATE) {

@@ -33,7 +33,7 @@ void bellhop_port_update(struct bellhop_device *device)
 	ASSERT_RTNL();
 	if (active == device->port_active)
 		return;
-	WRITE_ONCE(device->port_active, active);
+	device->port_active = active;
 	ib_dispatch_event(&event);
 }
 

@@ -17,6 +17,13 @@ static_assert((int)BELLHOP_QPS_RTS == IB_QPS_RTS);
 static_assert((int)BELLHOP_QPS_ERR == IB_QPS_ERR);
 static_assert(BELLHOP_MAX_QP < 1 << BELLHOP_SLOT_BITS);
 
+u64 bellhop_qp_new_epoch(void)
+{
+	static atomic64_t epochs;
+
+	return atomic64_inc_return(&epochs);
+}
+
 void bellhop_qp_event(struct bellhop_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {
@@ -130,6 +137,7 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	qp->send_cq = bellhop_cq_of(attr->send_cq);
 	qp->recv_cq = bellhop_cq_of(attr->recv_cq);
 	qp->send.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->recv.epoch = bellhop_qp_new_epoch();
 	mutex_init(&qp->modify_lock);
 	bellhop_run_setup(qp);
 

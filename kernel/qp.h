@@ -58,7 +58,7 @@ struct bellhop_sender {
 	bool begun;
 	u32 index;
 	u32 moved;
-	u32 epoch;
+	u64 epoch;
 	struct bellhop_retry retry;
 	u64 resume_ns;
 	bool woken;
@@ -77,7 +77,8 @@ struct bellhop_sender {
  * @ring: the receive queue
  * @limits: what its entries may hold
  * @min_rnr_timer: how long senders are to wait for a receive
- * @epoch: changes when messages under way become void
+ * @epoch: unlike that of any other QP, now or before; changes when messages under way
+ * become void
  * @established: the first message in RTR was reported (IBA 11.6.3.1)
  * @waiter_qpn: a sender that found no receive entry, or 0
  * @busy: @wqe is being filled
@@ -89,7 +90,7 @@ struct bellhop_receiver {
 	struct bellhop_work_ring ring;
 	struct bellhop_wqe_limits limits;
 	u8 min_rnr_timer;
-	u32 epoch;
+	u64 epoch;
 	bool established;
 	u32 waiter_qpn;
 	bool busy;
@@ -155,6 +156,13 @@ static inline enum bellhop_qp_state bellhop_qp_state(const struct bellhop_qp *qp
 {
 	return READ_ONCE(qp->recv.rules.state);
 }
+
+/**
+ * bellhop_qp_new_epoch() - a number that there has not been
+ *
+ * Context: any.
+ */
+u64 bellhop_qp_new_epoch(void);
 
 /**
  * bellhop_qp_event() - tells the owner of something on the QP

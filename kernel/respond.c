@@ -9,6 +9,7 @@
 #include "cq.h"
 #include "device.h"
 #include "mr.h"
+#include "port.h"
 #include "qp.h"
 #include "respond.h"
 #include "run.h"
@@ -43,7 +44,7 @@ static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *pee
 {
 	const struct ib_gid_attr *found;
 
-	if (!READ_ONCE(qp->device->port_active) || !READ_ONCE(peer->device->port_active))
+	if (!bellhop_port_is_active(qp->device) || !bellhop_port_is_active(peer->device))
 		return false;
 	if (qp->device != peer->device &&
 	    !net_eq(dev_net(qp->device->netdev), dev_net(peer->device->netdev)))
@@ -89,6 +90,7 @@ static enum bellhop_reason take_receive(struct bellhop_qp *qp, u32 sender)
 		return BELLHOP_REASON_RNR;
 	if (pending < 0) {
 		/* There is no entry whose completion could tell its owner. */
+		bellhop_qp_fail(qp, BELLHOP_REASON_RECV_FAULTY);
 		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
 		return BELLHOP_REASON_RECV_FAULTY;
 	}
@@ -166,6 +168,17 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 	qp->send.epoch = recv->epoch;
 	qp->send.begun = true;
 	return BELLHOP_REASON_NONE;
+}
+
+/* A later part: the responder is still the one that took the message, and still takes it. */
+static bool continues(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
+{
+	const struct bellhop_receiver *recv = &peer->recv;
+	const struct bellhop_opcode *op = qp->send.wqe.op;
+
+	return qp->send.epoch == recv->epoch &&
+	       bellhop_responder_admit(&recv->rules, qp->qpn, op) == BELLHOP_REASON_NONE &&
+	       (recv->busy || !(op->traits & BELLHOP_OP_RECV));
 }
 
 static struct bellhop_copy_result move(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes)
@@ -252,8 +265,7 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 
 	if (!qp->send.begun)
 		reason = begin(qp, peer);
-	else if (!bellhop_state_responds(peer->recv.rules.state) ||
-		 qp->send.epoch != peer->recv.epoch)
+	else if (!continues(qp, peer))
 		reason = BELLHOP_REASON_SILENT;
 	if (reason == BELLHOP_REASON_RNR)
 		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_RNR,
@@ -301,7 +313,8 @@ void bellhop_respond_wake_waiter(struct bellhop_qp *qp)
 	if (bellhop_ring_pending(&recv->ring)) {
 		waiter = recv->waiter_qpn;
 		WRITE_ONCE(recv->waiter_qpn, 0);
-		bellhop_ring_want(&recv->ring, false);
+		/* A QP that has failed meanwhile wants to hear of every receive. */
+		bellhop_ring_want(&recv->ring, bellhop_state_flushes(recv->rules.state));
 	}
 	spin_unlock(&qp->slot->lock);
 	if (waiter)

@@ -40,44 +40,51 @@ static bool step(struct bellhop_qp *qp, struct bellhop_share *share)
 	return bellhop_send_step(qp, share);
 }
 
-/* Ends a run for somebody who holds the QP. It may be freed as soon as the gate opens. */
-static void yield_to_holder(struct bellhop_qp *qp)
+/*
+ * Ends a run before its time: for somebody who holds the QP, and may free it as soon as
+ * the gate opens, or else for the worker.
+ */
+static void make_way(struct bellhop_qp *qp)
 {
 	struct bellhop_slot *slot = qp->slot;
 
 	spin_lock(&slot->gate);
-	smp_store_release(&qp->run, BELLHOP_RUN_IDLE);
-	wake_up(&qp->held);
+	if (qp->hold) {
+		smp_store_release(&qp->run, BELLHOP_RUN_IDLE);
+		wake_up(&qp->held);
+	} else {
+		bellhop_run_park(&qp->run);
+		queue_work(workqueue, &qp->work);
+	}
 	spin_unlock(&slot->gate);
 }
 
 /*
- * Called with the run word; ends without it, or with it handed to the worker. Once
- * leaving has succeeded the QP is not touched: its owner may be about to free it.
+ * Called with the run word; ends without it. Once leaving has succeeded the QP is not
+ * touched: its owner may be about to free it. Looking in vain costs a share, too, since
+ * others can make the runner look again for as long as they like.
  */
 static void run(struct bellhop_qp *qp, struct bellhop_share *share)
 {
-	do {
-		for (;;) {
-			if (READ_ONCE(qp->hold)) {
-				yield_to_holder(qp);
-				return;
-			}
-			if (!step(qp, share))
-				break;
-			if (!share->wqes || !share->bytes || fatal_signal_pending(current)) {
-				queue_work(workqueue, &qp->work);
-				return;
-			}
-		}
-	} while (!bellhop_run_leave(&qp->run));
+	while (!READ_ONCE(qp->hold) && share->wqes && share->bytes &&
+	       !fatal_signal_pending(current)) {
+		if (step(qp, share))
+			continue;
+		if (bellhop_run_leave(&qp->run))
+			return;
+		share->wqes -= !!share->wqes;
+	}
+	make_way(qp);
 }
 
 static void work(struct work_struct *work)
 {
 	struct bellhop_share share = { .wqes = WORK_WQES, .bytes = WORK_BYTES };
+	struct bellhop_qp *qp = container_of(work, struct bellhop_qp, work);
 
-	run(container_of(work, struct bellhop_qp, work), &share);
+	/* A holder may have been faster. */
+	if (bellhop_run_unpark(&qp->run))
+		run(qp, &share);
 }
 
 static enum hrtimer_restart timer_expired(struct hrtimer *timer)
@@ -128,8 +135,10 @@ int bellhop_run_kick(u64 context_id, u32 qpn)
 
 void bellhop_run_defer(struct bellhop_qp *qp)
 {
-	if (!READ_ONCE(qp->hold) && bellhop_run_enter(&qp->run))
+	if (!READ_ONCE(qp->hold) && bellhop_run_enter(&qp->run)) {
+		bellhop_run_park(&qp->run);
 		queue_work(workqueue, &qp->work);
+	}
 }
 
 void bellhop_run_wake(u32 qpn)
@@ -154,10 +163,11 @@ void bellhop_run_hold(struct bellhop_qp *qp)
 	WRITE_ONCE(qp->hold, true);
 	spin_unlock(&slot->gate);
 	/*
-	 * A failed enter makes the runner look again, and then it sees the hold. A runner
-	 * that has just left may still be inside the gate.
+	 * A failed enter makes the runner look again, and then it sees the hold. One that
+	 * is queued behind others is not waited for. A runner that has just left may still
+	 * be inside the gate.
 	 */
-	wait_event(qp->held, bellhop_run_enter(&qp->run));
+	wait_event(qp->held, bellhop_run_unpark(&qp->run) || bellhop_run_enter(&qp->run));
 	spin_lock(&slot->gate);
 	spin_unlock(&slot->gate);
 }

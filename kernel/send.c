@@ -141,10 +141,12 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 			bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
 		return true;
 	case BELLHOP_ANSWER_RNR:
+		share->wqes -= !!share->wqes;
 		retry(qp, bellhop_retry_rnr(&send->retry, answer.min_rnr_timer),
 		      BELLHOP_REASON_RNR);
 		return true;
 	case BELLHOP_ANSWER_NONE:
+		share->wqes -= !!share->wqes;
 		retry(qp, bellhop_retry_silent(&send->retry), BELLHOP_REASON_SILENT);
 		return true;
 	case BELLHOP_ANSWER_NAK:

@@ -31,6 +31,8 @@ if [ -d /run/job/root ]; then
 	cp -r --no-preserve=ownership /run/job/root/. /
 fi
 
+# Not the host's, which may lack even these.
+printf '127.0.0.1 localhost guest\n::1 localhost\n' >/etc/hosts
 ip link set lo up
 ulimit -l unlimited
 sysctl -q kernel.hung_task_timeout_secs=60

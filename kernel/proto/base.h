@@ -51,5 +51,11 @@ static inline u32 cmpxchg(u32 *word, u32 old, u32 new_value)
 	return old;
 }
 
+/* Full ordering. */
+static inline u32 xchg(u32 *word, u32 new_value)
+{
+	return __atomic_exchange_n(word, new_value, __ATOMIC_SEQ_CST);
+}
+
 #endif
 #endif /* BELLHOP_PROTO_BASE_H */

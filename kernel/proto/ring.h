@@ -114,7 +114,8 @@ static inline void bellhop_ring_want(struct bellhop_work_ring *ring, bool want)
 {
 	if (!ring->hdr)
 		return;
-	WRITE_ONCE(ring->hdr->wanted, want);
+	/* Release: what the kick will look for is there first. */
+	smp_store_release(&ring->hdr->wanted, (u32)want);
 	smp_mb(); /* H, pairs with G */
 }
 

@@ -8,6 +8,10 @@
  *	                 v
  *	             RUN_AGAIN --leave (returns false)--> RUN
  *
+ *	RUN, RUN_AGAIN --park--> QUEUED --unpark--> RUN
+ *
+ * A runner that has used up its share parks the word for another thread, which has
+ * everything to look at again; whoever unparks first is the next runner.
  * Whoever enters runs until leaving succeeds. An enter that comes too late to be
  * seen by the runner's last look at the ring turns RUN into RUN_AGAIN, so that
  * leaving fails and the runner looks once more. What was stored before a failed enter is
@@ -23,6 +27,7 @@ enum bellhop_run {
 	BELLHOP_RUN_IDLE,
 	BELLHOP_RUN,
 	BELLHOP_RUN_AGAIN,
+	BELLHOP_RUN_QUEUED,
 };
 
 /**
@@ -63,6 +68,31 @@ static inline bool bellhop_run_leave(u32 *word)
 	/* Only the runner leaves RUN_AGAIN, so this needs no loop; the full order does matter. */
 	cmpxchg(word, BELLHOP_RUN_AGAIN, BELLHOP_RUN);
 	return false;
+}
+
+/**
+ * bellhop_run_park() - hands the run word to whoever unparks it
+ * @word: the run word
+ *
+ * Reads what it overwrites, so that what was stored before a failed enter is visible to
+ * the next runner.
+ * Context: the runner, until this.
+ */
+static inline void bellhop_run_park(u32 *word)
+{
+	xchg(word, BELLHOP_RUN_QUEUED);
+}
+
+/**
+ * bellhop_run_unpark() - tries to become the runner of a parked word
+ * @word: the run word
+ *
+ * Context: any.
+ * Return: true when the caller is the runner now.
+ */
+static inline bool bellhop_run_unpark(u32 *word)
+{
+	return cmpxchg(word, BELLHOP_RUN_QUEUED, BELLHOP_RUN) == BELLHOP_RUN_QUEUED;
 }
 
 #endif /* BELLHOP_PROTO_RUN_H */

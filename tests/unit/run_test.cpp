@@ -58,3 +58,38 @@ TEST(run, leave__many_came_and_one_more_look_serves_all)
 	EXPECT_TRUE(bellhop_run_leave(&word));
 	EXPECT_TRUE(bellhop_run_enter(&word));
 }
+
+TEST(run, park__hands_the_word_to_whoever_unparks_it)
+{
+	u32 word = BELLHOP_RUN_IDLE;
+
+	ASSERT_TRUE(bellhop_run_enter(&word));
+	bellhop_run_park(&word);
+	EXPECT_EQ(word, u32(BELLHOP_RUN_QUEUED));
+	EXPECT_FALSE(bellhop_run_enter(&word));
+	EXPECT_EQ(word, u32(BELLHOP_RUN_QUEUED));
+	EXPECT_TRUE(bellhop_run_unpark(&word));
+	EXPECT_FALSE(bellhop_run_unpark(&word));
+	EXPECT_TRUE(bellhop_run_leave(&word));
+}
+
+TEST(run, park__takes_the_wish_to_look_again_with_it)
+{
+	u32 word = BELLHOP_RUN_IDLE;
+
+	ASSERT_TRUE(bellhop_run_enter(&word));
+	ASSERT_FALSE(bellhop_run_enter(&word));
+	bellhop_run_park(&word);
+	ASSERT_TRUE(bellhop_run_unpark(&word));
+	EXPECT_EQ(word, u32(BELLHOP_RUN));
+}
+
+TEST(run, unpark__of_a_word_that_is_not_parked)
+{
+	for (u32 state : { BELLHOP_RUN_IDLE, BELLHOP_RUN, BELLHOP_RUN_AGAIN }) {
+		u32 word = state;
+
+		EXPECT_FALSE(bellhop_run_unpark(&word));
+		EXPECT_EQ(word, state);
+	}
+}

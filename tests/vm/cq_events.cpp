@@ -177,7 +177,7 @@ TEST(Destroy, waits_for_the_acknowledgement)
 	destroyed = std::async(std::launch::async, [&cq] { return cq.destroy(); });
 	EXPECT_EQ(destroyed.wait_for(std::chrono::milliseconds(200)), std::future_status::timeout);
 	ibv_ack_cq_events(from, 1);
-	ASSERT_EQ(destroyed.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+	ASSERT_EQ(destroyed.wait_for(std::chrono::seconds(10)), std::future_status::ready);
 	EXPECT_EQ(destroyed.get(), 0);
 }
 

@@ -36,7 +36,7 @@ inline void require_errno(bool holds, const std::string &what,
 }
 
 /* What no healthy device needs, even under emulation on a busy machine. */
-inline constexpr double patience = 20;
+inline constexpr double patience = 10;
 
 /** A point in time, some seconds from its construction. */
 class Deadline

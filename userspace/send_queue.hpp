@@ -1,90 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // send_queue.hpp: the send side of a QP: a list of requests, or a session of ibv_wr_* calls.
 //
-// Either way entries are written first, then published together, then the kernel is kicked
-// once, if it asks for that, and without the lock.
+// Open from RTS on. A QP that fails by itself stays open: the kernel flushes what is posted.
 #pragma once
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <infiniband/verbs.h>
-#include "kick.hpp"
-#include "ring.hpp"
-#include "shadow.hpp"
-#include "spin_lock.hpp"
-#include "wqe.hpp"
+#include "work_queue.hpp"
 
 namespace bellhop
 {
 
-class SendQueue
+class SendQueue : public WorkQueue
 {
 public:
-	// memory: the mapping of map, or null for a queue without entries; kick: of the QP's
-	// context, outlives the queue. Returns false without memory.
-	bool attach(void *memory, const bellhop_ring_map &map, const WqeLimits &limits,
-		    const Kick &kick, std::uint32_t qpn) noexcept
-	{
-		ring_.attach(memory, map);
-		limits_ = limits;
-		kick_ = &kick;
-		qpn_ = qpn;
-		return shadow_.allocate(ring_.slots());
-	}
-
-	// Whether the QP's state lets requests be posted. A QP that fails by itself stays open:
-	// the kernel flushes what is posted.
-	template <bool Locked>
-	void set_open(bool is_open) noexcept
-	{
-		Guard<Locked> guard(lock_);
-
-		is_open_ = is_open;
-	}
-
-	// The QP is in RESET, and its completions have left the CQ.
-	template <bool Locked>
-	void reset() noexcept
-	{
-		Guard<Locked> guard(lock_);
-
-		is_open_ = false;
-		producer_ = 0;
-		shadow_.reset();
-		if (ring_.slots())
-			ring_.publish(0);
-	}
-
 	// As ibv_post_send(): 0, EINVAL or ENOMEM. What stands before *bad_wr is posted.
 	template <bool Locked>
 	int post(const ibv_send_wr *wr, ibv_send_wr **bad_wr) noexcept
 	{
-		bool published = false;
-		int error = 0;
-		{
-			Guard<Locked> guard(lock_);
-			std::uint32_t next = producer_;
+		bool published;
+		int error = append<Locked, encode_send>(wr, bad_wr, published);
 
-			for (; wr; wr = wr->next) {
-				error = append(next, *wr);
-				if (error) [[unlikely]] {
-					*bad_wr = const_cast<ibv_send_wr *>(wr);
-					break;
-				}
-				next++;
-			}
-			published = publish(next);
-		}
 		if (published)
 			kick_if_needed();
 		return error;
-	}
-
-	// A completion of entry number index is polled. Returns the entry's wr_id.
-	std::uint64_t retire(std::uint32_t index) noexcept
-	{
-		return shadow_.retire(index);
 	}
 
 	// Begins a session. The queue is locked until complete() or abort().
@@ -190,39 +131,11 @@ private:
 			lock_.unlock();
 	}
 
-	int admit(std::uint32_t index) noexcept
-	{
-		if (!is_open_) [[unlikely]]
-			return EINVAL;
-		return shadow_.is_full(index) ? ENOMEM : 0;
-	}
-
-	int append(std::uint32_t index, const ibv_send_wr &wr) noexcept
-	{
-		int error = admit(index);
-
-		if (!error)
-			error = encode_send(ring_.slot(index), wr, limits_);
-		if (!error)
-			shadow_.remember(index, wr.wr_id);
-		return error;
-	}
-
 	bool has_entry() noexcept
 	{
 		if (!session_.slot && !session_.error)
 			session_.error = EINVAL;
 		return !session_.error;
-	}
-
-	// Returns whether there was anything to publish.
-	bool publish(std::uint32_t next) noexcept
-	{
-		if (next == producer_)
-			return false;
-		producer_ = next;
-		ring_.publish(next);
-		return true;
 	}
 
 	void kick_if_needed() noexcept
@@ -232,15 +145,7 @@ private:
 			kick_->run(qpn_);
 	}
 
-	SpinLock lock_;
-	bool is_open_ = false;
-	std::uint32_t producer_ = 0;
-	WorkRing ring_;
-	WqeLimits limits_{};
-	const Kick *kick_ = nullptr;
-	std::uint32_t qpn_ = 0;
 	Session session_;
-	Shadow shadow_;
 };
 
 } // namespace bellhop

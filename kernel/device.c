@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /* device.c: makes, registers and frees devices; the table of their operations. */
-#include <linux/etherdevice.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/platform_device.h>
-#include <net/addrconf.h>
+#include <linux/random.h>
 #include <rdma/bellhop-abi.h>
 #include "compat/ops.h"
 #include "cq.h"
@@ -138,6 +137,14 @@ static struct bellhop_device *alloc_device(const char *name)
 	return device;
 }
 
+/* Of a device that was not registered. */
+static void discard_device(struct bellhop_device *device)
+{
+	platform_device_unregister(device->parent);
+	bellhop_keys_exit(&device->keys);
+	ib_dealloc_device(&device->ibdev);
+}
+
 static int register_device(struct bellhop_device *device, const char *name)
 {
 	struct ib_device *ibdev = &device->ibdev;
@@ -169,9 +176,7 @@ int bellhop_device_create(const char *name, struct net_device *netdev)
 	err = register_device(device, name);
 	if (err) {
 		dev_put(netdev);
-		platform_device_unregister(device->parent);
-		bellhop_keys_exit(&device->keys);
-		ib_dealloc_device(&device->ibdev);
+		discard_device(device);
 	}
 	return err;
 }
@@ -186,7 +191,7 @@ int bellhop_device_create_alone(const char *name)
 	device->netdev = bellhop_netdev_create(name, &device->parent->dev);
 	if (IS_ERR(device->netdev)) {
 		err = PTR_ERR(device->netdev);
-		goto err_parent;
+		goto err_device;
 	}
 	device->owns_netdev = true;
 	err = register_device(device, name);
@@ -195,13 +200,10 @@ int bellhop_device_create_alone(const char *name)
 	return 0;
 
 err_netdev:
-	/* The reference that ib_core took at set_netdev goes first, or destroying would wait for
-	 * it. */
+	/* Destroying would wait for the reference that ib_core took at set_netdev. */
 	ib_device_set_netdev(&device->ibdev, NULL, 1);
 	bellhop_netdev_destroy(device->netdev);
-err_parent:
-	platform_device_unregister(device->parent);
-	bellhop_keys_exit(&device->keys);
-	ib_dealloc_device(&device->ibdev);
+err_device:
+	discard_device(device);
 	return err;
 }

@@ -5,10 +5,8 @@
  * It has file operations of its own instead of a uverbs method because it is the one
  * system call on the data path: no attributes are parsed and no object is locked.
  */
-#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
-#include <linux/sched/signal.h>
 #include <rdma/bellhop-abi.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/uverbs_std_types.h>

@@ -72,7 +72,7 @@ static void run(struct bellhop_qp *qp, struct bellhop_share *share)
 			continue;
 		if (bellhop_run_leave(&qp->run))
 			return;
-		share->wqes -= !!share->wqes;
+		bellhop_run_charge(share);
 	}
 	make_way(qp);
 }

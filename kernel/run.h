@@ -24,6 +24,18 @@ struct bellhop_share {
 };
 
 /**
+ * bellhop_run_charge() - charges a look at the queue that moved nothing
+ * @share: the runner's
+ *
+ * Context: any.
+ */
+static inline void bellhop_run_charge(struct bellhop_share *share)
+{
+	if (share->wqes)
+		share->wqes--;
+}
+
+/**
  * bellhop_run_init() - makes the workqueue
  *
  * Context: may sleep.

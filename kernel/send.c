@@ -108,8 +108,10 @@ static bool is_resting(struct bellhop_sender *send)
 	return false;
 }
 
-static void retry(struct bellhop_qp *qp, struct bellhop_retry_plan plan, enum bellhop_reason reason)
+static void retry(struct bellhop_qp *qp, struct bellhop_share *share,
+		  struct bellhop_retry_plan plan, enum bellhop_reason reason)
 {
+	bellhop_run_charge(share);
 	if (plan.give_up)
 		bellhop_send_complete(qp, bellhop_responder_refuse(reason)->requester, reason);
 	else
@@ -141,13 +143,11 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 			bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
 		return true;
 	case BELLHOP_ANSWER_RNR:
-		share->wqes -= !!share->wqes;
-		retry(qp, bellhop_retry_rnr(&send->retry, answer.min_rnr_timer),
+		retry(qp, share, bellhop_retry_rnr(&send->retry, answer.min_rnr_timer),
 		      BELLHOP_REASON_RNR);
 		return true;
 	case BELLHOP_ANSWER_NONE:
-		share->wqes -= !!share->wqes;
-		retry(qp, bellhop_retry_silent(&send->retry), BELLHOP_REASON_SILENT);
+		retry(qp, share, bellhop_retry_silent(&send->retry), BELLHOP_REASON_SILENT);
 		return true;
 	case BELLHOP_ANSWER_NAK:
 		bellhop_send_complete(qp, bellhop_responder_refuse(answer.reason)->requester,

@@ -70,37 +70,27 @@ static struct bellhop_copy_result move(struct bellhop_cursor *to, struct bellhop
 	return result;
 }
 
-/* The rest of a copy whose bytes do not lie side by side on both ends. */
-static struct bellhop_copy_result copy_pieces(struct bellhop_cursor *to,
-					      struct bellhop_cursor *from, u32 length, u32 tail)
+void bellhop_copy_piece(u8 *to, const u8 *from, u32 length, bool last)
 {
-	struct bellhop_copy_result result = move(to, from, length - tail, false);
+	u32 tail = last ? min(length, TAIL_BYTES) : 0;
+	u32 body = length - tail;
 
-	if (result.reason || !tail)
-		return result;
-	smp_wmb();
-	return move(to, from, tail, true);
+	if (body)
+		memcpy(to, from, body);
+	if (tail) {
+		smp_wmb();
+		copy_in_order(to + body, from + body, tail);
+	}
 }
 
 struct bellhop_copy_result bellhop_copy(struct bellhop_cursor *to, struct bellhop_cursor *from,
 					u32 length, bool last)
 {
 	u32 tail = last ? min(length, TAIL_BYTES) : 0;
-	struct bellhop_copy_result result;
-	u8 *source, *destination;
-	u32 bytes;
+	struct bellhop_copy_result result = move(to, from, length - tail, false);
 
-	result = spans(to, from, &destination, &source, &bytes);
-	if (result.reason)
+	if (result.reason || !tail)
 		return result;
-	if (bytes < length)
-		return copy_pieces(to, from, length, tail);
-
-	if (length > tail)
-		memcpy(destination, source, length - tail);
-	if (tail) {
-		smp_wmb();
-		copy_in_order(destination + length - tail, source + length - tail, tail);
-	}
-	return result;
+	smp_wmb();
+	return move(to, from, tail, true);
 }

@@ -30,4 +30,15 @@ struct bellhop_copy_result {
 struct bellhop_copy_result bellhop_copy(struct bellhop_cursor *to, struct bellhop_cursor *from,
 					u32 length, bool last);
 
+/**
+ * bellhop_copy_piece() - the same, for bytes that lie side by side at both ends
+ * @to: where to
+ * @from: where from
+ * @length: bytes, bounded by the caller, which holds a spinlock
+ * @last: these are the last bytes of a message
+ *
+ * Context: any; the regions of both ends are referenced.
+ */
+void bellhop_copy_piece(u8 *to, const u8 *from, u32 length, bool last);
+
 #endif

@@ -9,7 +9,6 @@
 #define BELLHOP_KEYS_H
 
 #include <linux/idr.h>
-#include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include "proto/key.h"
 
@@ -19,6 +18,7 @@
 #define BELLHOP_KEYS_MAX (BELLHOP_KEYS_CHUNK * BELLHOP_KEYS_CHUNKS - 1)
 
 static_assert(BELLHOP_KEYS_MAX <= BELLHOP_KEY_INDEX_MAX);
+static_assert((BELLHOP_KEYS_MAX & (BELLHOP_KEYS_MAX + 1)) == 0); /* it is a mask, too */
 
 struct bellhop_mr;
 
@@ -93,9 +93,8 @@ static inline struct bellhop_mr *bellhop_keys_find(const struct bellhop_keys *ke
 	u32 index = bellhop_key_index(key);
 	struct bellhop_mr __rcu **chunk;
 
-	if (index > BELLHOP_KEYS_MAX)
-		return NULL;
-	index = array_index_nospec(index, BELLHOP_KEYS_MAX + 1);
+	/* A key beyond the table finds another's region, and is not that one's. */
+	index &= BELLHOP_KEYS_MAX;
 	chunk = smp_load_acquire(&keys->chunks[index >> BELLHOP_KEYS_CHUNK_BITS]);
 	return chunk ? rcu_dereference_check(chunk[index % BELLHOP_KEYS_CHUNK], !preemptible())
 		     : NULL;

@@ -49,10 +49,10 @@ struct bellhop_mr {
  * Context: a spinlock is held, which makes this an RCU reader; never waits.
  * Return: the region with a reference, or NULL.
  */
-static inline struct bellhop_mr *bellhop_mr_get(const struct bellhop_device *device,
-						const struct bellhop_sge *range, u32 pdn,
-						u32 access, bool remote,
-						enum bellhop_reason *reason)
+static __always_inline struct bellhop_mr *bellhop_mr_get(const struct bellhop_device *device,
+							 const struct bellhop_sge *range, u32 pdn,
+							 u32 access, bool remote,
+							 enum bellhop_reason *reason)
 {
 	struct bellhop_mr *mr = bellhop_keys_find(&device->keys, range->lkey);
 	const struct bellhop_region *region = mr ? &mr->region : NULL;

@@ -11,11 +11,6 @@
 
 #define GID_TABLE_LEN 1024
 
-bool bellhop_port_is_active(const struct bellhop_device *device)
-{
-	return netif_running(device->netdev) && netif_carrier_ok(device->netdev);
-}
-
 enum ib_mtu bellhop_port_mtu(const struct bellhop_device *device)
 {
 	return iboe_get_mtu(READ_ONCE(device->netdev->mtu)) ?: IB_MTU_256;

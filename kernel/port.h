@@ -3,9 +3,9 @@
 #ifndef BELLHOP_PORT_H
 #define BELLHOP_PORT_H
 
+#include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
-
-struct bellhop_device;
+#include "device.h"
 
 /* Port operations of struct ib_device_ops. */
 int bellhop_port_query(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr);
@@ -20,7 +20,10 @@ enum rdma_link_layer bellhop_port_link_layer(struct ib_device *ibdev, u32 port_n
  *
  * Context: any.
  */
-bool bellhop_port_is_active(const struct bellhop_device *device);
+static inline bool bellhop_port_is_active(const struct bellhop_device *device)
+{
+	return netif_running(device->netdev) && netif_carrier_ok(device->netdev);
+}
 
 /**
  * bellhop_port_mtu() - the largest path MTU that fits the interface's

@@ -5,10 +5,9 @@
  */
 #include <linux/netdevice.h>
 #include <rdma/ib_cache.h>
-#include "copy.h"
+#include "carry.h"
 #include "cq.h"
 #include "device.h"
-#include "mr.h"
 #include "port.h"
 #include "qp.h"
 #include "respond.h"
@@ -44,10 +43,11 @@ static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *pee
 {
 	const struct ib_gid_attr *found;
 
-	if (!bellhop_port_is_active(qp->device) || !bellhop_port_is_active(peer->device))
+	if (!bellhop_port_is_active(peer->device))
 		return false;
 	if (qp->device != peer->device &&
-	    !net_eq(dev_net(qp->device->netdev), dev_net(peer->device->netdev)))
+	    (!bellhop_port_is_active(qp->device) ||
+	     !net_eq(dev_net(qp->device->netdev), dev_net(peer->device->netdev))))
 		return false;
 	if (is_same_gid(&qp->send.peer_gid, &peer->send.gid))
 		return true;
@@ -110,31 +110,6 @@ static void give_back_receive(struct bellhop_qp *qp, struct bellhop_receiver *re
 	recv->busy = false;
 }
 
-static struct bellhop_sge remote_range(const struct bellhop_send_wqe *wqe)
-{
-	return (struct bellhop_sge){
-		.addr = wqe->head.remote_addr,
-		.length = wqe->length,
-		.lkey = wqe->head.rkey,
-	};
-}
-
-/* The copy checks the key before it writes; this is for what must come before the receive. */
-static enum bellhop_reason check_remote(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
-{
-	struct bellhop_sge range = remote_range(&qp->send.wqe);
-	enum bellhop_reason reason;
-	struct bellhop_mr *mr;
-
-	if (!range.length)
-		return BELLHOP_REASON_NONE;
-	mr = bellhop_mr_get(peer->device, &range, peer->pdn, qp->send.wqe.op->access, true,
-			    &reason);
-	if (mr)
-		bellhop_mr_put(mr);
-	return reason;
-}
-
 /* The first part of a message: does the responder take it? */
 static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
@@ -151,7 +126,7 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 		return reason;
 	if (wqe->op->traits & BELLHOP_OP_RECV) {
 		if (wqe->op->traits & BELLHOP_OP_REMOTE) {
-			reason = check_remote(qp, peer);
+			reason = bellhop_carry_check_remote(qp, peer);
 			if (reason)
 				return reason;
 		}
@@ -179,40 +154,6 @@ static bool continues(const struct bellhop_qp *qp, const struct bellhop_qp *peer
 	return qp->send.epoch == recv->epoch &&
 	       bellhop_responder_admit(&recv->rules, qp->qpn, op) == BELLHOP_REASON_NONE &&
 	       (recv->busy || !(op->traits & BELLHOP_OP_RECV));
-}
-
-static struct bellhop_copy_result move(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes)
-{
-	struct bellhop_send_wqe *wqe = &qp->send.wqe;
-	bool read = wqe->op->traits & BELLHOP_OP_READ;
-	struct bellhop_sge range = remote_range(wqe);
-	bool scatter = wqe->op->traits & BELLHOP_OP_SCATTER;
-	bool last = qp->send.moved + bytes == wqe->length;
-	struct bellhop_cursor own = {
-		.device = qp->device,
-		.pdn = qp->pdn,
-		.access = read ? BELLHOP_ACCESS_LOCAL_WRITE : 0,
-		.sge = wqe->sge,
-		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
-	};
-	struct bellhop_cursor other = {
-		.device = peer->device,
-		.pdn = peer->pdn,
-		.access = scatter ? BELLHOP_ACCESS_LOCAL_WRITE : wqe->op->access,
-		.remote = !scatter,
-		.sge = scatter ? peer->recv.wqe.sge : &range,
-	};
-	struct bellhop_copy_result result;
-
-	bellhop_cursor_seek(&own, qp->send.moved);
-	bellhop_cursor_seek(&other, qp->send.moved);
-	result = read ? bellhop_copy(&own, &other, bytes, last)
-		      : bellhop_copy(&other, &own, bytes, last);
-	bellhop_cursor_end(&own);
-	bellhop_cursor_end(&other);
-	/* From here on "destination" is "the responder's side". */
-	result.destination ^= read;
-	return result;
 }
 
 static void finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
@@ -273,7 +214,7 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 	if (reason == BELLHOP_REASON_SILENT)
 		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_NONE };
 	if (!reason && bytes) {
-		result = move(qp, peer, bytes);
+		result = bellhop_carry(qp, peer, bytes);
 		if (result.reason && !result.destination) {
 			give_back_receive(qp, &peer->recv);
 			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_OWN_FAULT,

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* carry.c: finds the bytes of both ends of a request, and has them copied. */
+#include "carry.h"
+#include "qp.h"
+#include "slot.h"
+
+static struct bellhop_sge remote_range(const struct bellhop_send_wqe *wqe)
+{
+	return (struct bellhop_sge){
+		.addr = wqe->head.remote_addr,
+		.length = wqe->length,
+		.lkey = wqe->head.rkey,
+	};
+}
+
+/* Bytes in one piece from an offset on, or NULL where one element does not give them. */
+static __always_inline u8 *open_piece(const struct bellhop_qp *owner, const struct bellhop_sge *sge,
+				      u32 access, bool remote, u32 offset, u32 bytes,
+				      struct bellhop_mr **mr)
+{
+	enum bellhop_reason reason;
+	u64 together;
+	u8 *memory;
+
+	if (sge->length < offset || sge->length - offset < bytes)
+		return NULL;
+	*mr = bellhop_mr_get(owner->device, sge, owner->pdn, access, remote, &reason);
+	if (!*mr)
+		return NULL;
+	memory = bellhop_mr_bytes(*mr, sge->addr + offset, &together);
+	if (together >= bytes)
+		return memory;
+	bellhop_mr_put(*mr);
+	*mr = NULL;
+	return NULL;
+}
+
+/*
+ * Most messages are one element in one piece at both ends. What is not, or is refused,
+ * is left to the cursors, which know all cases.
+ */
+static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool last)
+{
+	struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	bool read = wqe->op->traits & BELLHOP_OP_READ;
+	struct bellhop_mr *own_mr = NULL, *other_mr = NULL;
+	u32 offset = qp->send.moved;
+	u8 *own, *other;
+
+	if (wqe->head.flags & BELLHOP_SQE_INLINE)
+		own = wqe->data + offset;
+	else
+		own = open_piece(qp, wqe->sge, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0, false, offset,
+				 bytes, &own_mr);
+	if (!own)
+		return false;
+	if (wqe->op->traits & BELLHOP_OP_SCATTER) {
+		other = open_piece(peer, peer->recv.wqe.sge, BELLHOP_ACCESS_LOCAL_WRITE, false,
+				   offset, bytes, &other_mr);
+	} else {
+		struct bellhop_sge range = remote_range(wqe);
+
+		other = open_piece(peer, &range, wqe->op->access, true, offset, bytes, &other_mr);
+	}
+	if (other) {
+		bellhop_copy_piece(read ? own : other, read ? other : own, bytes, last);
+		bellhop_mr_put(other_mr);
+	}
+	if (own_mr)
+		bellhop_mr_put(own_mr);
+	return other;
+}
+
+static noinline struct bellhop_copy_result
+carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool last)
+{
+	struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	bool read = wqe->op->traits & BELLHOP_OP_READ;
+	bool scatter = wqe->op->traits & BELLHOP_OP_SCATTER;
+	struct bellhop_sge range = remote_range(wqe);
+	struct bellhop_cursor own = {
+		.device = qp->device,
+		.pdn = qp->pdn,
+		.access = read ? BELLHOP_ACCESS_LOCAL_WRITE : 0,
+		.sge = wqe->sge,
+		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
+	};
+	struct bellhop_cursor other = {
+		.device = peer->device,
+		.pdn = peer->pdn,
+		.access = scatter ? BELLHOP_ACCESS_LOCAL_WRITE : wqe->op->access,
+		.remote = !scatter,
+		.sge = scatter ? peer->recv.wqe.sge : &range,
+	};
+	struct bellhop_copy_result result;
+
+	bellhop_cursor_seek(&own, qp->send.moved);
+	bellhop_cursor_seek(&other, qp->send.moved);
+	result = read ? bellhop_copy(&own, &other, bytes, last)
+		      : bellhop_copy(&other, &own, bytes, last);
+	bellhop_cursor_end(&own);
+	bellhop_cursor_end(&other);
+	/* From here on "destination" is "the responder's side". */
+	result.destination ^= read;
+	return result;
+}
+
+struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes)
+{
+	bool last = qp->send.moved + bytes == qp->send.wqe.length;
+
+	lockdep_assert_held(&peer->slot->lock);
+
+	if (carry_piece(qp, peer, bytes, last))
+		return (struct bellhop_copy_result){};
+	return carry_pieces(qp, peer, bytes, last);
+}
+
+enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
+					       const struct bellhop_qp *peer)
+{
+	struct bellhop_sge range = remote_range(&qp->send.wqe);
+	enum bellhop_reason reason;
+	struct bellhop_mr *mr;
+
+	lockdep_assert_held(&peer->slot->lock);
+
+	if (!range.length)
+		return BELLHOP_REASON_NONE;
+	mr = bellhop_mr_get(peer->device, &range, peer->pdn, qp->send.wqe.op->access, true,
+			    &reason);
+	if (mr)
+		bellhop_mr_put(mr);
+	return reason;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* carry.h: the payload of a request, from its requester to its responder or back. */
+#ifndef BELLHOP_CARRY_H
+#define BELLHOP_CARRY_H
+
+#include "copy.h"
+
+struct bellhop_qp;
+
+/**
+ * bellhop_carry() - moves the next part of a message's payload
+ * @qp: the requester; the caller is its runner
+ * @peer: the responder; its receive entry is taken, if the operation needs one
+ * @bytes: how much, not 0; the caller bounds it
+ *
+ * Context: the caller holds @peer's slot lock.
+ * Return: how it ended; "destination" is true when it was the responder's key.
+ */
+struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes);
+
+/**
+ * bellhop_carry_check_remote() - whether the responder's key opens the request's range
+ * @qp: the requester; the caller is its runner
+ * @peer: the responder
+ *
+ * bellhop_carry() checks it before it writes; this is for what must be refused before
+ * the receive entry is taken.
+ * Context: the caller holds @peer's slot lock.
+ * Return: BELLHOP_REASON_NONE, or why not.
+ */
+enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
+					       const struct bellhop_qp *peer);
+
+#endif

@@ -100,11 +100,11 @@ static void reset(struct bellhop_qp *qp)
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.cap = cap;
 
-	send->ring.head = 0;
+	bellhop_ring_rewind(&send->ring);
 	send->busy = false;
 	send->resume_ns = 0;
 	send->sqd_notify = false;
-	recv->ring.head = 0;
+	bellhop_ring_rewind(&recv->ring);
 	recv->busy = false;
 	recv->established = false;
 	recv->epoch = bellhop_qp_new_epoch();

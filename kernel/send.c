@@ -98,6 +98,18 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	return true;
 }
 
+/*
+ * After the last entry that was there when it was fetched there is nothing to do: whoever
+ * posted more since then kicks, and finds this runner or none. That does not hold for an
+ * entry that had to wait, since the kicks that came meanwhile are gone. What states
+ * other than RTS ask for is fetch()'s.
+ */
+static bool has_more(const struct bellhop_qp *qp, bool fresh)
+{
+	return !fresh || !bellhop_ring_is_done(&qp->send.ring) ||
+	       !bellhop_state_sends(bellhop_qp_state(qp));
+}
+
 static bool is_resting(struct bellhop_sender *send)
 {
 	if (!send->resume_ns)
@@ -122,9 +134,10 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 {
 	struct bellhop_sender *send = &qp->send;
 	struct bellhop_answer answer;
+	bool fresh = !send->busy;
 	u32 bytes;
 
-	if (!send->busy && !fetch(qp, share))
+	if (fresh && !fetch(qp, share))
 		return false;
 	if (!send->busy)
 		return true;
@@ -139,9 +152,10 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	case BELLHOP_ANSWER_ACK:
 		send->moved += bytes;
 		share->bytes -= min(share->bytes, bytes);
-		if (send->moved == send->wqe.length)
-			bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
-		return true;
+		if (send->moved < send->wqe.length)
+			return true;
+		bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
+		return has_more(qp, fresh);
 	case BELLHOP_ANSWER_RNR:
 		retry(qp, share, bellhop_retry_rnr(&send->retry, answer.min_rnr_timer),
 		      BELLHOP_REASON_RNR);

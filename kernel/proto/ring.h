@@ -52,12 +52,14 @@
  * @mask: slots - 1
  * @stride: bytes from slot to slot
  * @head: entries taken so far; private, written by the queue's one consumer
+ * @seen: the producer index as last read; likewise
  */
 struct bellhop_work_ring {
 	struct bellhop_wq_hdr *hdr;
 	u32 mask;
 	u32 stride;
 	u32 head;
+	u32 seen;
 };
 
 /**
@@ -68,14 +70,27 @@ struct bellhop_work_ring {
  * Return: 0 to the number of slots, or -EINVAL when the producer index is one
  * that no correct library can have published.
  */
-static inline int bellhop_ring_pending(const struct bellhop_work_ring *ring)
+static inline int bellhop_ring_pending(struct bellhop_work_ring *ring)
 {
 	u32 pending;
 
 	if (!ring->hdr)
 		return 0;
-	pending = smp_load_acquire(&ring->hdr->producer) - ring->head; /* B, pairs with A */
+	ring->seen = smp_load_acquire(&ring->hdr->producer); /* B, pairs with A */
+	pending = ring->seen - ring->head;
 	return pending > ring->mask + 1 ? -EINVAL : (int)pending;
+}
+
+/**
+ * bellhop_ring_is_done() - whether all that bellhop_ring_pending() counted was taken
+ * @ring: the ring
+ *
+ * Looks at no shared memory.
+ * Context: the ring's consumer.
+ */
+static inline bool bellhop_ring_is_done(const struct bellhop_work_ring *ring)
+{
+	return ring->head == ring->seen;
 }
 
 /**
@@ -100,6 +115,18 @@ static inline const void *bellhop_ring_front(const struct bellhop_work_ring *rin
 static inline u32 bellhop_ring_take(struct bellhop_work_ring *ring)
 {
 	return ring->head++;
+}
+
+/**
+ * bellhop_ring_rewind() - begins again at the first slot
+ * @ring: a ring whose library end begins again, too
+ *
+ * Context: the ring's consumer.
+ */
+static inline void bellhop_ring_rewind(struct bellhop_work_ring *ring)
+{
+	ring->head = 0;
+	ring->seen = 0;
 }
 
 /**

@@ -25,7 +25,7 @@ void ring_pending_take(benchmark::State &state)
 {
 	std::vector<u64> memory = memory_of(64);
 	auto *hdr = reinterpret_cast<bellhop_wq_hdr *>(memory.data());
-	bellhop_work_ring ring = { hdr, kSlots - 1, 64, 0 };
+	bellhop_work_ring ring = { hdr, kSlots - 1, 64, 0, 0 };
 
 	for (auto _ : state) {
 		__atomic_store_n(&hdr->producer, hdr->producer + 1, __ATOMIC_RELEASE);
@@ -44,7 +44,7 @@ void ring_pending_empty(benchmark::State &state)
 {
 	std::vector<u64> memory = memory_of(64);
 	bellhop_work_ring ring = { reinterpret_cast<bellhop_wq_hdr *>(memory.data()), kSlots - 1,
-				   64, 0 };
+				   64, 0, 0 };
 
 	for (auto _ : state)
 		benchmark::DoNotOptimize(bellhop_ring_pending(&ring));

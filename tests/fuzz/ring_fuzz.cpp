@@ -30,9 +30,9 @@ public:
 	    : slots_{ 1u << input.ConsumeIntegralInRange<u32>(0, 5) },
 	      stride_{ 32 * input.ConsumeIntegralInRange<u32>(1, 18) },
 	      memory_{ memory_of(slots_, stride_) }, ring_{ hdr(), slots_ - 1, stride_,
-							    input.ConsumeIntegral<u32>() }
+							    input.ConsumeIntegral<u32>(), 0 }
 	{
-		hdr()->producer = ring_.head;
+		hdr()->producer = ring_.seen = ring_.head;
 	}
 
 	void store(u32 producer)
@@ -61,6 +61,7 @@ public:
 		REQUIRE(std::size_t(front - bytes()) ==
 			BELLHOP_RING_SLOTS + std::size_t{ head % slots_ } * stride_);
 		REQUIRE(bellhop_ring_take(&ring_) == head);
+		REQUIRE(bellhop_ring_is_done(&ring_) == (pending == 1));
 		REQUIRE(bellhop_ring_pending(&ring_) == pending - 1);
 	}
 

@@ -90,7 +90,7 @@ TEST(handshake, a_receive_posted_while_the_kernel_begins_to_wait)
 	if (!has_two_processors())
 		GTEST_SKIP() << "one processor";
 	RingMemory<bellhop_wq_hdr> memory{ kSlots, 64 };
-	bellhop_work_ring kernel_end = { memory.hdr(), kSlots - 1, 64, 0 };
+	bellhop_work_ring kernel_end = { memory.hdr(), kSlots - 1, 64, 0, 0 };
 	bellhop::WorkRing ring;
 	bool kicks = false;
 	int found = 0;

@@ -105,7 +105,7 @@ protected:
 		map.slots = kSlots;
 		map.stride = stride;
 		work_.attach(work_memory_->hdr(), map);
-		kernel_work_ = { work_memory_->hdr(), kSlots - 1, stride, 0 };
+		kernel_work_ = { work_memory_->hdr(), kSlots - 1, stride, 0, 0 };
 
 		map.stride = sizeof(bellhop_cqe);
 		completions_.attach(completion_memory_.hdr(), map);

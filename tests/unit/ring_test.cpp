@@ -20,7 +20,7 @@ constexpr u32 kSlots[] = { 1, 2, 8, 64 };
 
 struct WorkRing {
 	WorkRing(u32 slots, u32 stride, u32 head = 0)
-	    : memory{ slots, stride }, end{ memory.hdr(), slots - 1, stride, head }
+	    : memory{ slots, stride }, end{ memory.hdr(), slots - 1, stride, head, head }
 	{
 		memory.hdr()->producer = head;
 	}
@@ -189,6 +189,38 @@ TEST(ring, take__a_producer_that_runs_backwards_is_noticed)
 	bellhop_ring_take(&ring.end);
 	ring.memory.hdr()->producer = 1;
 	EXPECT_EQ(bellhop_ring_pending(&ring.end), -EINVAL);
+}
+
+TEST(ring, is_done__knows_what_was_counted_and_nothing_newer)
+{
+	for (u32 start : kStarts) {
+		WorkRing ring{ 4, 64, start };
+
+		EXPECT_TRUE(bellhop_ring_is_done(&ring.end));
+		ring.memory.hdr()->producer = start + 2;
+		EXPECT_TRUE(bellhop_ring_is_done(&ring.end));
+		bellhop_ring_pending(&ring.end);
+		ring.memory.hdr()->producer = start + 3;
+		EXPECT_FALSE(bellhop_ring_is_done(&ring.end));
+		bellhop_ring_take(&ring.end);
+		EXPECT_FALSE(bellhop_ring_is_done(&ring.end));
+		bellhop_ring_take(&ring.end);
+		EXPECT_TRUE(bellhop_ring_is_done(&ring.end));
+	}
+}
+
+TEST(ring, rewind__begins_again_at_the_first_slot)
+{
+	WorkRing ring{ 4, 64, 7 };
+
+	ring.memory.hdr()->producer = 9;
+	bellhop_ring_pending(&ring.end);
+	bellhop_ring_take(&ring.end);
+	ring.memory.hdr()->producer = 0;
+	bellhop_ring_rewind(&ring.end);
+	EXPECT_TRUE(bellhop_ring_is_done(&ring.end));
+	EXPECT_EQ(bellhop_ring_pending(&ring.end), 0);
+	EXPECT_EQ(bellhop_ring_front(&ring.end), ring.memory.slot(0));
 }
 
 TEST(ring, want__tells_the_library_and_takes_it_back)

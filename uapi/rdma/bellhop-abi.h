@@ -226,12 +226,11 @@ struct bellhop_cqe {
 };
 
 /*
- * The kick: an ioctl on a file that BELLHOP_METHOD_KICK_ALLOC of the uverbs
- * ioctl interface returns. Its argument is a QP number of the same context.
+ * The kick: lseek(file, qpn, SEEK_SET) on a file that BELLHOP_METHOD_KICK_ALLOC
+ * of the uverbs ioctl interface returns, with a QP number of the same context.
  * Returns 0, or -1 with errno ENOENT (no such QP), EIO (the device is gone) or
- * ENOTTY (another request).
+ * EINVAL (another whence).
  */
-#define BELLHOP_IOCTL_KICK _IO('B', 1)
 
 /* Of the driver's own part of the uverbs name space. */
 enum bellhop_objects {

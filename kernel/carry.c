@@ -15,8 +15,8 @@ static struct bellhop_sge remote_range(const struct bellhop_send_wqe *wqe)
 
 /* Bytes in one piece from an offset on, or NULL where one element does not give them. */
 static __always_inline u8 *open_piece(const struct bellhop_qp *owner, const struct bellhop_sge *sge,
-				      u32 access, bool remote, u32 offset, u32 bytes,
-				      struct bellhop_mr **mr)
+				      u32 access, bool remote, enum bellhop_side side, u32 offset,
+				      u32 bytes, struct bellhop_mr **mr)
 {
 	enum bellhop_reason reason;
 	u64 together;
@@ -24,13 +24,13 @@ static __always_inline u8 *open_piece(const struct bellhop_qp *owner, const stru
 
 	if (sge->length < offset || sge->length - offset < bytes)
 		return NULL;
-	*mr = bellhop_mr_get(owner->device, sge, owner->pdn, access, remote, &reason);
+	*mr = bellhop_mr_get(owner->device, sge, owner->pdn, access, remote, side, &reason);
 	if (!*mr)
 		return NULL;
 	memory = bellhop_mr_bytes(*mr, sge->addr + offset, &together);
 	if (together >= bytes)
 		return memory;
-	bellhop_mr_put(*mr);
+	bellhop_mr_put(*mr, side);
 	*mr = NULL;
 	return NULL;
 }
@@ -50,24 +50,25 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 	if (wqe->head.flags & BELLHOP_SQE_INLINE)
 		own = wqe->data + offset;
 	else
-		own = open_piece(qp, wqe->sge, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0, false, offset,
-				 bytes, &own_mr);
+		own = open_piece(qp, wqe->sge, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0, false,
+				 BELLHOP_SIDE_REQUESTER, offset, bytes, &own_mr);
 	if (!own)
 		return false;
 	if (wqe->op->traits & BELLHOP_OP_SCATTER) {
 		other = open_piece(peer, peer->recv.wqe.sge, BELLHOP_ACCESS_LOCAL_WRITE, false,
-				   offset, bytes, &other_mr);
+				   BELLHOP_SIDE_RESPONDER, offset, bytes, &other_mr);
 	} else {
 		struct bellhop_sge range = remote_range(wqe);
 
-		other = open_piece(peer, &range, wqe->op->access, true, offset, bytes, &other_mr);
+		other = open_piece(peer, &range, wqe->op->access, true, BELLHOP_SIDE_RESPONDER,
+				   offset, bytes, &other_mr);
 	}
 	if (other) {
 		bellhop_copy_piece(read ? own : other, read ? other : own, bytes, last);
-		bellhop_mr_put(other_mr);
+		bellhop_mr_put(other_mr, BELLHOP_SIDE_RESPONDER);
 	}
 	if (own_mr)
-		bellhop_mr_put(own_mr);
+		bellhop_mr_put(own_mr, BELLHOP_SIDE_REQUESTER);
 	return other;
 }
 
@@ -82,6 +83,7 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool las
 		.device = qp->device,
 		.pdn = qp->pdn,
 		.access = read ? BELLHOP_ACCESS_LOCAL_WRITE : 0,
+		.side = BELLHOP_SIDE_REQUESTER,
 		.sge = wqe->sge,
 		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
 	};
@@ -90,6 +92,7 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool las
 		.pdn = peer->pdn,
 		.access = scatter ? BELLHOP_ACCESS_LOCAL_WRITE : wqe->op->access,
 		.remote = !scatter,
+		.side = BELLHOP_SIDE_RESPONDER,
 		.sge = scatter ? peer->recv.wqe.sge : &range,
 	};
 	struct bellhop_copy_result result;
@@ -128,8 +131,8 @@ enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
 	if (!range.length)
 		return BELLHOP_REASON_NONE;
 	mr = bellhop_mr_get(peer->device, &range, peer->pdn, qp->send.wqe.op->access, true,
-			    &reason);
+			    BELLHOP_SIDE_RESPONDER, &reason);
 	if (mr)
-		bellhop_mr_put(mr);
+		bellhop_mr_put(mr, BELLHOP_SIDE_RESPONDER);
 	return reason;
 }

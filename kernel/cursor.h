@@ -11,7 +11,8 @@
  * @device: where the keys are from
  * @pdn: the QP's protection domain
  * @access: what the keys must allow
- * @remote: the key is an rkey
+ * @remote: the keys are rkeys
+ * @side: whose bytes they are
  * @sge: the current element; ends of the list are the caller's to respect
  * @done: bytes of it that lie behind
  * @mr: its region, referenced; NULL until it is needed
@@ -22,6 +23,7 @@ struct bellhop_cursor {
 	u32 pdn;
 	u32 access;
 	bool remote;
+	enum bellhop_side side;
 	const struct bellhop_sge *sge;
 	u32 done;
 	struct bellhop_mr *mr;
@@ -57,7 +59,7 @@ static inline void bellhop_cursor_seek(struct bellhop_cursor *cursor, u32 offset
 static inline void bellhop_cursor_end(struct bellhop_cursor *cursor)
 {
 	if (cursor->mr)
-		bellhop_mr_put(cursor->mr);
+		bellhop_mr_put(cursor->mr, cursor->side);
 	cursor->mr = NULL;
 }
 
@@ -88,7 +90,7 @@ static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cu
 	}
 	if (!cursor->mr) {
 		cursor->mr = bellhop_mr_get(cursor->device, cursor->sge, cursor->pdn,
-					    cursor->access, cursor->remote, &reason);
+					    cursor->access, cursor->remote, cursor->side, &reason);
 		if (!cursor->mr)
 			return reason;
 	}

@@ -129,7 +129,7 @@ static void apply(struct bellhop_qp *qp, const struct ib_qp_attr *attr, int mask
 	if (mask & IB_QP_AV) {
 		const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
 
-		send->gid = grh->sgid_attr->gid;
+		recv->gid = grh->sgid_attr->gid;
 		send->peer_gid = grh->dgid;
 	}
 	if (mask & IB_QP_TIMEOUT)

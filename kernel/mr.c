@@ -56,6 +56,7 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 {
 	struct bellhop_device *device = bellhop_device_of(ibpd->device);
 	struct bellhop_mr *mr;
+	enum bellhop_side side;
 	int index, err;
 
 	if (dmah || (access & ~SUPPORTED_ACCESS))
@@ -69,7 +70,8 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 	mr->region.length = length;
 	mr->region.pdn = bellhop_pd_number(ibpd);
 	mr->region.access = access & DECIDING_ACCESS;
-	refcount_set(&mr->refs, 1);
+	for (side = 0; side < BELLHOP_SIDES; side++)
+		refcount_set(&mr->refs[side].count, 1);
 	init_completion(&mr->unused);
 
 	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
@@ -103,11 +105,14 @@ int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct bellhop_mr *mr = mr_of(ibmr);
 	struct bellhop_device *device = bellhop_device_of(ibmr->device);
+	enum bellhop_side side;
 
 	bellhop_keys_withdraw(&device->keys, bellhop_key_index(mr->region.lkey));
 	/* A reference is held for one bounded copy, so this does not take long. */
-	bellhop_mr_put(mr);
-	wait_for_completion(&mr->unused);
+	for (side = 0; side < BELLHOP_SIDES; side++)
+		bellhop_mr_put(mr, side);
+	for (side = 0; side < BELLHOP_SIDES; side++)
+		wait_for_completion(&mr->unused);
 	kvfree(mr->extents);
 	ib_umem_release(mr->umem);
 	kfree_rcu(mr, rcu);

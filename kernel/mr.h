@@ -15,25 +15,36 @@
 struct ib_dmah;
 struct ib_umem;
 
+/* Who moves bytes: the two ends of a request count their references apart (see slot.h). */
+enum bellhop_side {
+	BELLHOP_SIDE_REQUESTER,
+	BELLHOP_SIDE_RESPONDER,
+	BELLHOP_SIDES,
+};
+
+struct bellhop_mr_refs {
+	refcount_t count;
+} ____cacheline_aligned_in_smp;
+
 /**
  * struct bellhop_mr - a memory region
  * @ibmr: the core's part
  * @region: what decides on access
- * @refs: one of the registration, one of each reader that is moving bytes
- * @unused: completed when @refs is gone
- * @umem: the pinned pages
  * @extents: the pages as runs in the kernel's mapping
  * @num_extents: how many
+ * @umem: the pinned pages
+ * @refs: per side one of the registration, and one of each reader that is moving bytes
+ * @unused: completed when a side's @refs is gone
  * @rcu: readers may still look at @region and @refs for a while after deregistration
  */
 struct bellhop_mr {
 	struct ib_mr ibmr;
 	struct bellhop_region region;
-	refcount_t refs;
-	struct completion unused;
-	struct ib_umem *umem;
 	struct bellhop_extent *extents;
 	u32 num_extents;
+	struct ib_umem *umem;
+	struct bellhop_mr_refs refs[BELLHOP_SIDES];
+	struct completion unused;
 	struct rcu_head rcu;
 };
 
@@ -44,15 +55,15 @@ struct bellhop_mr {
  * @pdn: the QP's protection domain
  * @access: what is to be done, enum bellhop_access
  * @remote: the key is an rkey
+ * @side: who asks
  * @reason: why not, when NULL is returned
  *
  * Context: a spinlock is held, which makes this an RCU reader; never waits.
  * Return: the region with a reference, or NULL.
  */
-static __always_inline struct bellhop_mr *bellhop_mr_get(const struct bellhop_device *device,
-							 const struct bellhop_sge *range, u32 pdn,
-							 u32 access, bool remote,
-							 enum bellhop_reason *reason)
+static __always_inline struct bellhop_mr *
+bellhop_mr_get(const struct bellhop_device *device, const struct bellhop_sge *range, u32 pdn,
+	       u32 access, bool remote, enum bellhop_side side, enum bellhop_reason *reason)
 {
 	struct bellhop_mr *mr = bellhop_keys_find(&device->keys, range->lkey);
 	const struct bellhop_region *region = mr ? &mr->region : NULL;
@@ -63,7 +74,7 @@ static __always_inline struct bellhop_mr *bellhop_mr_get(const struct bellhop_de
 						   range->length, access);
 	if (*reason)
 		return NULL;
-	if (unlikely(!refcount_inc_not_zero(&mr->refs))) {
+	if (unlikely(!refcount_inc_not_zero(&mr->refs[side].count))) {
 		*reason = remote ? BELLHOP_REASON_RKEY_UNKNOWN : BELLHOP_REASON_LKEY_UNKNOWN;
 		return NULL;
 	}
@@ -73,12 +84,13 @@ static __always_inline struct bellhop_mr *bellhop_mr_get(const struct bellhop_de
 /**
  * bellhop_mr_put() - gives a reference back
  * @mr: from bellhop_mr_get()
+ * @side: likewise
  *
  * Context: any.
  */
-static inline void bellhop_mr_put(struct bellhop_mr *mr)
+static inline void bellhop_mr_put(struct bellhop_mr *mr, enum bellhop_side side)
 {
-	if (refcount_dec_and_test(&mr->refs))
+	if (refcount_dec_and_test(&mr->refs[side].count))
 		complete(&mr->unused);
 }
 

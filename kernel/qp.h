@@ -46,7 +46,6 @@ struct bellhop_slot;
  * @woken: set by a receiver that got a receive entry: do not wait for @resume_ns
  * @sqd_notify: tell when the queue is drained
  * @peer_qpn: the destination QP
- * @gid: our own address
  * @peer_gid: the destination's
  * @max_rd_atomic: reads that the peer takes; 0 is none
  */
@@ -64,7 +63,6 @@ struct bellhop_sender {
 	bool woken;
 	bool sqd_notify;
 	u32 peer_qpn;
-	union ib_gid gid;
 	union ib_gid peer_gid;
 	u32 max_rd_atomic;
 	struct bellhop_send_wqe wqe;
@@ -74,25 +72,27 @@ struct bellhop_sender {
  * struct bellhop_receiver - the receive side; under the slot's lock
  * @rules: what decides on requests; its state is the QP's. The sender reads the state
  * without the lock, and then acts as if the request had come before the change
- * @ring: the receive queue
- * @limits: what its entries may hold
+ * @gid: our own address
+ * @limits: what the receive queue's entries may hold
  * @min_rnr_timer: how long senders are to wait for a receive
  * @epoch: unlike that of any other QP, now or before; changes when messages under way
  * become void
  * @established: the first message in RTR was reported (IBA 11.6.3.1)
  * @waiter_qpn: a sender that found no receive entry, or 0
+ * @ring: the receive queue; from here on a message that takes a receive writes
  * @busy: @wqe is being filled
  * @index: @wqe's number
  * @wqe: private copy of the entry
  */
 struct bellhop_receiver {
 	struct bellhop_responder rules;
-	struct bellhop_work_ring ring;
+	union ib_gid gid;
 	struct bellhop_wqe_limits limits;
-	u8 min_rnr_timer;
 	u64 epoch;
-	bool established;
 	u32 waiter_qpn;
+	u8 min_rnr_timer;
+	bool established;
+	struct bellhop_work_ring ring ____cacheline_aligned_in_smp;
 	bool busy;
 	u32 index;
 	struct bellhop_recv_wqe wqe;
@@ -133,7 +133,7 @@ struct bellhop_qp {
 	struct bellhop_mapping *sq_mapping;
 	struct bellhop_mapping *rq_mapping;
 
-	u32 run;
+	u32 run ____cacheline_aligned_in_smp;
 	bool hold;
 	wait_queue_head_t held;
 	struct work_struct work;

@@ -49,7 +49,7 @@ static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *pee
 	    (!bellhop_port_is_active(qp->device) ||
 	     !net_eq(dev_net(qp->device->netdev), dev_net(peer->device->netdev))))
 		return false;
-	if (is_same_gid(&qp->send.peer_gid, &peer->send.gid))
+	if (is_same_gid(&qp->send.peer_gid, &peer->recv.gid))
 		return true;
 	/* The peer answers by another of its addresses. */
 	found = rdma_find_gid_by_port(&peer->device->ibdev, &qp->send.peer_gid,
@@ -81,7 +81,8 @@ static int wait_for_receive(struct bellhop_receiver *recv, u32 sender)
 static enum bellhop_reason take_receive(struct bellhop_qp *qp, u32 sender)
 {
 	struct bellhop_receiver *recv = &qp->recv;
-	int pending = bellhop_ring_pending(&recv->ring);
+	/* Its producer index is looked at only when it must be: it is the other side's line. */
+	int pending = bellhop_ring_is_done(&recv->ring) ? bellhop_ring_pending(&recv->ring) : 1;
 	enum bellhop_reason reason;
 
 	if (!pending)

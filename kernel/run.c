@@ -121,8 +121,8 @@ int bellhop_run_kick(u64 context_id, u32 qpn)
 	if (!slot)
 		return -ENOENT;
 	spin_lock(&slot->gate);
-	qp = slot->qp;
-	if (!qp || slot->qpn != qpn || qp->context_id != context_id) {
+	qp = slot->gate_qp;
+	if (!qp || slot->gate_qpn != qpn || qp->context_id != context_id) {
 		spin_unlock(&slot->gate);
 		return -ENOENT;
 	}
@@ -148,9 +148,9 @@ void bellhop_run_wake(u32 qpn)
 	if (!slot)
 		return;
 	spin_lock(&slot->gate);
-	if (slot->qp && slot->qpn == qpn) {
-		WRITE_ONCE(slot->qp->send.woken, true);
-		bellhop_run_defer(slot->qp);
+	if (slot->gate_qp && slot->gate_qpn == qpn) {
+		WRITE_ONCE(slot->gate_qp->send.woken, true);
+		bellhop_run_defer(slot->gate_qp);
 	}
 	spin_unlock(&slot->gate);
 }

@@ -74,8 +74,8 @@ static void set(struct bellhop_slot *slot, u32 qpn, struct bellhop_qp *qp)
 {
 	spin_lock(&slot->lock);
 	spin_lock(&slot->gate);
-	slot->qp = qp;
-	slot->qpn = qpn;
+	slot->qp = slot->gate_qp = qp;
+	slot->qpn = slot->gate_qpn = qpn;
 	spin_unlock(&slot->gate);
 	spin_unlock(&slot->lock);
 }

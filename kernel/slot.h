@@ -29,16 +29,24 @@ struct bellhop_qp;
 /**
  * struct bellhop_slot - a place for one QP
  * @lock: the QP's responder side; held by whoever executes a request on it
- * @gate: lets a kick or a timer become @qp's runner while it is there; held shortly,
- * inside @lock or alone
- * @qp: written with both held; NULL when free
+ * @qp: written with both locks held; NULL when free
  * @qpn: the number that reaches @qp; written as @qp is
+ * @gate: lets a kick or a timer become the QP's runner while it is there; held shortly,
+ * inside @lock or alone
+ * @gate_qp: @qp, for those who come by the gate
+ * @gate_qpn: @qpn, likewise
+ *
+ * Peers and the QP's own runner are on different processors as a rule, and a cache line
+ * that goes to and fro between them costs more than all of the code around it. So each
+ * side has a line of its own, here, in struct bellhop_qp and in struct bellhop_mr.
  */
 struct bellhop_slot {
 	spinlock_t lock;
-	spinlock_t gate;
-	struct bellhop_qp *qp;
 	u32 qpn;
+	struct bellhop_qp *qp;
+	spinlock_t gate ____cacheline_aligned_in_smp;
+	u32 gate_qpn;
+	struct bellhop_qp *gate_qp;
 } ____cacheline_aligned_in_smp;
 
 /**

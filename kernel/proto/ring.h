@@ -52,7 +52,7 @@
  * @mask: slots - 1
  * @stride: bytes from slot to slot
  * @head: entries taken so far; private, written by the queue's one consumer
- * @seen: the producer index as last read; likewise
+ * @seen: the last producer index that made sense; likewise
  */
 struct bellhop_work_ring {
 	struct bellhop_wq_hdr *hdr;
@@ -72,13 +72,15 @@ struct bellhop_work_ring {
  */
 static inline int bellhop_ring_pending(struct bellhop_work_ring *ring)
 {
-	u32 pending;
+	u32 producer;
 
 	if (!ring->hdr)
 		return 0;
-	ring->seen = smp_load_acquire(&ring->hdr->producer); /* B, pairs with A */
-	pending = ring->seen - ring->head;
-	return pending > ring->mask + 1 ? -EINVAL : (int)pending;
+	producer = smp_load_acquire(&ring->hdr->producer); /* B, pairs with A */
+	if (producer - ring->head > ring->mask + 1)
+		return -EINVAL;
+	ring->seen = producer;
+	return (int)(producer - ring->head);
 }
 
 /**

@@ -131,6 +131,23 @@ TEST(ring, pending__refuses_every_index_that_cannot_be)
 	}
 }
 
+TEST(ring, pending__an_index_that_cannot_be_leaves_what_was_counted)
+{
+	WorkRing ring{ 4, 64 };
+
+	ring.memory.hdr()->producer = 5;
+	EXPECT_EQ(bellhop_ring_pending(&ring.end), -EINVAL);
+	EXPECT_TRUE(bellhop_ring_is_done(&ring.end));
+	ring.memory.hdr()->producer = 2;
+	bellhop_ring_pending(&ring.end);
+	ring.memory.hdr()->producer = 7;
+	EXPECT_EQ(bellhop_ring_pending(&ring.end), -EINVAL);
+	bellhop_ring_take(&ring.end);
+	EXPECT_FALSE(bellhop_ring_is_done(&ring.end));
+	bellhop_ring_take(&ring.end);
+	EXPECT_TRUE(bellhop_ring_is_done(&ring.end));
+}
+
 TEST(ring, pending__does_not_write_to_shared_memory)
 {
 	WorkRing ring{ 4, 64 };

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* carry.c: finds the bytes of both ends of a request, and has them copied. */
 #include "carry.h"
 #include "qp.h"

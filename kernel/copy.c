@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* copy.c: copies by the CPU. */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -17,7 +17,7 @@ static inline void copy_in_order(u8 *to, const u8 *from, u32 length)
 		put_unaligned(get_unaligned((const u64 *)(from + i)), (u64 *)(to + i));
 		barrier(); /* or the compiler makes it a memcpy() */
 	}
-	smp_wmb();
+	smp_wmb(); /* pairs with the program that looks at the last byte, and then at others */
 	if (length - i == sizeof(u64)) {
 		/* One store where the machine has it; then no byte is first. */
 		put_unaligned(get_unaligned((const u64 *)(from + i)), (u64 *)(to + i));
@@ -25,7 +25,7 @@ static inline void copy_in_order(u8 *to, const u8 *from, u32 length)
 	}
 	for (; length - i > 1; i++)
 		WRITE_ONCE(to[i], from[i]);
-	smp_wmb();
+	smp_wmb(); /* likewise */
 	WRITE_ONCE(to[i], from[i]);
 }
 
@@ -78,7 +78,7 @@ void bellhop_copy_piece(u8 *to, const u8 *from, u32 length, bool last)
 	if (body)
 		memcpy(to, from, body);
 	if (tail) {
-		smp_wmb();
+		smp_wmb(); /* the body before the tail, see copy_in_order() */
 		copy_in_order(to + body, from + body, tail);
 	}
 }
@@ -91,6 +91,6 @@ struct bellhop_copy_result bellhop_copy(struct bellhop_cursor *to, struct bellho
 
 	if (result.reason || !tail)
 		return result;
-	smp_wmb();
+	smp_wmb(); /* the body before the tail, see copy_in_order() */
 	return move(to, from, tail, true);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* cq.c: makes completion queues and fills them. */
 #include <linux/log2.h>
 #include "cq.h"
@@ -14,10 +14,10 @@ int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_completion *comp
 	spin_lock(&cq->lock);
 	if (!cq->overrun) {
 		err = bellhop_ring_push(&cq->ring, completion);
-		if (!err)
+		overrun = err;
+		cq->overrun = overrun;
+		if (!overrun)
 			fire = bellhop_ring_fire(&cq->ring, solicited);
-		else
-			cq->overrun = overrun = true;
 	}
 	spin_unlock(&cq->lock);
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* device.c: makes, registers and frees devices; the table of their operations. */
 #include <linux/module.h>
 #include <linux/netdevice.h>

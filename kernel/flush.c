@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* flush.c: flushes both queues in the order in which they were posted (IBA 10.8.6.4). */
 #include "flush.h"
 #include "qp.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* keys.c: hands out key indices. */
 #include <linux/mm.h>
 #include <linux/mutex.h>

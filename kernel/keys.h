@@ -95,6 +95,7 @@ static inline struct bellhop_mr *bellhop_keys_find(const struct bellhop_keys *ke
 
 	/* A key beyond the table finds another's region, and is not that one's. */
 	index &= BELLHOP_KEYS_MAX;
+	/* Pairs with the release in grow(). */
 	chunk = smp_load_acquire(&keys->chunks[index >> BELLHOP_KEYS_CHUNK_BITS]);
 	return chunk ? rcu_dereference_check(chunk[index % BELLHOP_KEYS_CHUNK], !preemptible())
 		     : NULL;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * kick.c: a uverbs FD object; seeking it to a QP number executes that QP in the
  * caller's context.

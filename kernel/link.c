@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* link.c: `rdma link add NAME type bellhop netdev NETDEV`, and the interface's notifier. */
 #include <linux/if_arp.h>
 #include <linux/mutex.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* main.c: the parts of the module in the order in which they start, and end in reverse. */
 #include <linux/module.h>
 #include <rdma/bellhop-abi.h>

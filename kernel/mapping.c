@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* mapping.c: rings and status pages, on the way to user space. */
 #include <linux/mm.h>
 #include <linux/slab.h>

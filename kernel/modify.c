@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* modify.c: the QP's states and attributes (IBA 10.3.1, 11.2.4.2). */
 #include <rdma/ib_cache.h>
 #include "device.h"
@@ -124,8 +124,10 @@ static void apply(struct bellhop_qp *qp, const struct ib_qp_attr *attr, int mask
 		recv->rules.max_rd_atomic = attr->max_dest_rd_atomic;
 	if (mask & IB_QP_MIN_RNR_TIMER)
 		recv->min_rnr_timer = attr->min_rnr_timer;
-	if (mask & IB_QP_DEST_QPN)
-		recv->rules.source_qpn = send->peer_qpn = attr->dest_qp_num;
+	if (mask & IB_QP_DEST_QPN) {
+		send->peer_qpn = attr->dest_qp_num;
+		recv->rules.source_qpn = attr->dest_qp_num;
+	}
 	if (mask & IB_QP_AV) {
 		const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
 

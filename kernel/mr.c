@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* mr.c: registers and deregisters memory regions. */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -41,8 +41,7 @@ static int build_extents(struct bellhop_mr *mr)
 	mr->extents = kvmalloc_array(table->orig_nents, sizeof(*mr->extents), GFP_KERNEL_ACCOUNT);
 	if (!mr->extents)
 		return -ENOMEM;
-	for_each_sgtable_sg(table, sg, i)
-	{
+	for_each_sgtable_sg(table, sg, i) {
 		mr->num_extents = bellhop_extent_append(mr->extents, mr->num_extents, end,
 							(u8 *)sg_virt(sg) + skip);
 		end += sg->length - skip;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* netdev.c: an Ethernet-type interface without a wire. */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* pd.c: protection domains are numbers. */
 #include <linux/idr.h>
 #include "pd.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* port.c: port attributes and port events. */
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>

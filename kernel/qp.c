@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* qp.c: the lifetime of queue pairs. */
 #include <linux/log2.h>
 #include <rdma/rdma_netlink.h>

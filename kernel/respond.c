@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * respond.c: the responder's side of a request, executed by the requester's runner
  * under the responder's slot lock, in the order of IBA 9.7.4.1.

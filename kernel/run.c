@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* run.c: kicks, the worker and the timer, around the run word. */
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
@@ -50,6 +50,7 @@ static void make_way(struct bellhop_qp *qp)
 
 	spin_lock(&slot->gate);
 	if (qp->hold) {
+		/* Pairs with the holder's enter: what this run did is seen. */
 		smp_store_release(&qp->run, BELLHOP_RUN_IDLE);
 		wake_up(&qp->held);
 	} else {

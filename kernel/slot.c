@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* slot.c: the table of QP numbers. */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -44,7 +44,7 @@ static int grow(u32 chunk)
 		spin_lock_init(&slots[i].lock);
 		spin_lock_init(&slots[i].gate);
 	}
-	/* Pairs with the acquire in bellhop_slot_find(): the locks are seen initialised. */
+	/* Pairs with the acquire in bellhop_slot_find(). */
 	smp_store_release(&bellhop_slot_chunks[chunk], slots);
 	return 0;
 }
@@ -74,8 +74,10 @@ static void set(struct bellhop_slot *slot, u32 qpn, struct bellhop_qp *qp)
 {
 	spin_lock(&slot->lock);
 	spin_lock(&slot->gate);
-	slot->qp = slot->gate_qp = qp;
-	slot->qpn = slot->gate_qpn = qpn;
+	slot->qp = qp;
+	slot->qpn = qpn;
+	slot->gate_qp = qp;
+	slot->gate_qpn = qpn;
 	spin_unlock(&slot->gate);
 	spin_unlock(&slot->lock);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* ucontext.c: user contexts and their status pages. */
 #include "mapping.h"
 #include "ucontext.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * ops.c: gives the kernel the operations in the form that it wants, whichever it is.
  * The driver's functions have the form of the newest kernel.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* opcode.c: the table of send opcodes (IBA 10.8.2, table 81). */
 #include "opcode.h"
 #include "key.h"

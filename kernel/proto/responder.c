@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* responder.c: the table of a responder's refusals (IBA 9.9.3, table 62). */
 #include "responder.h"
 

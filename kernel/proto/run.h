@@ -42,7 +42,7 @@ static inline bool bellhop_run_enter(u32 *word)
 	for (;;) {
 		u32 found;
 
-		smp_mb__before_atomic();
+		smp_mb__before_atomic(); /* pairs with the full order of leave and park */
 		found = cmpxchg(word, BELLHOP_RUN_IDLE, BELLHOP_RUN);
 
 		if (found == BELLHOP_RUN_IDLE)

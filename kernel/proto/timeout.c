@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* timeout.c: the table of RNR timer codes (IBA table 47). */
 #include "timeout.h"
 

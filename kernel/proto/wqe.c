@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* wqe.c: copies work queue entries out of shared memory and checks the copies. */
 #include "wqe.h"
 

@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define BELLHOP_ABI_VERSION 1
+#define BELLHOP_ABI_VERSION 2
 #define BELLHOP_DRIVER_ID 0x62656c6c
 
 /* The most that one work queue entry carries. */

@@ -171,7 +171,7 @@ enum bellhop_wc_flags {
 
 /*
  * Why an entry failed: vendor_err of its completion, and what
- * `rdma resource show qp -dd` prints as last_reason. Appended to, never
+ * `rdma resource show qp -dd` prints as drv_last_reason. Appended to, never
  * renumbered.
  */
 enum bellhop_reason {

@@ -27,8 +27,11 @@ static int __init bellhop_init(void)
 		goto err_run;
 	if (create) {
 		err = bellhop_device_create_alone("bell0");
-		if (err)
+		if (err) {
+			pr_err("bellhop: no bell0: error %d%s\n", err,
+			       err == -EEXIST ? ", an interface has that name" : "");
 			goto err_link;
+		}
 	}
 	return 0;
 
@@ -39,7 +42,8 @@ err_run:
 	bellhop_run_exit();
 err_slot:
 	bellhop_slot_exit();
-	return err;
+	/* To modprobe EEXIST means that the module is loaded already, which is fine with it. */
+	return err == -EEXIST ? -EBUSY : err;
 }
 
 static void __exit bellhop_exit(void)

@@ -103,5 +103,10 @@ ok 'shows the parameter' reads /sys/module/bellhop/parameters/create N
 ok 'and still has rdma link add' add bell0 dummy0
 ok 'of any name' active bell0
 ok 'rmmod after create=0' unload
+ok 'an interface with the name of ours' run ip link add bell0 type dummy
+ok 'is in the way' fails "$tree/scripts/load.sh"
+ok 'which the kernel log says' says 'no bell0: error -17, an interface has that name' dmesg
+ok 'without a trace of the module' test ! -e /sys/module/bellhop
+ok 'that interface goes' run ip link delete bell0
 ok 'loaded and unloaded often' load_and_unload_often
 finish

@@ -47,10 +47,10 @@ unload: ## removes it (root)
 	@rmmod bellhop
 
 install: ## installs module and provider; DESTDIR= for packages (root)
-	@scripts/install-module.sh && $(MAKE) -C userspace install
+	@scripts/install-module.sh $(KDIR) && $(MAKE) -C userspace install
 
 clean:
 	rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' $(MAKEFILE_LIST)

@@ -6,15 +6,18 @@
 set -euo pipefail
 tree=$(dirname "$(dirname "$(realpath "$0")")")
 
-# shellcheck disable=SC2012 # kernel releases are plain names
 newest() {
-	ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V | tail -n 1
+	find /usr/src -maxdepth 1 -name 'linux-headers-*-amd64' ! -name '*-cloud-amd64' ! -name '*-rt-amd64' |
+		sort -V | tail -n 1
 }
 
 headers=${1:-/lib/modules/$(uname -r)/build}
-[ -d "$headers" ] || [ -n "${1:-}" ] || headers=$(newest)
+if [ ! -d "$headers" ] && [ -z "${1:-}" ]; then
+	headers=$(newest)
+	echo "build-module.sh: there are no headers of the running kernel, $(uname -r); taking ${headers:-none}" >&2
+fi
 [ -d "$headers" ] || {
-	echo "build-module.sh: no kernel headers (${headers:-/usr/src/linux-headers-*}): make setup" >&2
+	echo "build-module.sh: no kernel headers in ${headers:-/usr/src}" >&2
 	exit 1
 }
 # Not "make kernelrelease": Debian's answers with the upstream version.

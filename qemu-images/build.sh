@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # build.sh NAME: makes build/images/NAME, what a guest of that kernel boots from, unless it is there
-# and up to date: boot/vmlinuz-*, lib/modules/*, initrd, and version, the kernel's release.
+# and up to date: boot/vmlinuz-*, lib/modules/*, headers (to build modules against), initrd, and version,
+# the kernel's release.
 set -euo pipefail
 export PATH=$PATH:/usr/sbin:/sbin
 home=$(dirname "$(realpath "$0")")
@@ -11,14 +12,17 @@ image=$(dirname "$home")/build/images/$name
 # What the guest needs before it can reach the host's files and this script's caller.
 early_modules=(virtio_pci virtio_console 9pnet_virtio 9p overlay)
 
-pattern=$(awk -v name="$name" '$1 == name { print $2 }' "$home/kernels")
-[ -n "$pattern" ] || { echo "build.sh: no kernel '$name' in $home/kernels" >&2; exit 1; }
+origin=$(awk -v name="$name" '$1 == name { print $2 }' "$home/kernels")
+[ -n "$origin" ] || { echo "build.sh: no kernel '$name' in $home/kernels" >&2; exit 1; }
 
-# release: the newest release that the pattern names and whose headers are installed.
-release() {
+# newest PATTERN: the newest release that the pattern names and whose headers are installed.
+newest() {
 	local path
-	for path in /usr/src/${pattern/image/headers}; do
-		[ -d "$path/include" ] && basename "$path" | sed 's/^linux-headers-//'
+	for path in /usr/src/${1/image/headers}; do
+		[[ $path =~ -(cloud|rt)-amd64$ ]] && continue
+		if [ -d "$path/include" ]; then
+			basename "$path" | sed 's/^linux-headers-//'
+		fi
 	done | sort -V | tail -n 1
 }
 
@@ -33,6 +37,20 @@ download() {
 			apt-get -qq download "linux-image-$1"
 		}
 	)
+}
+
+# unpack RELEASE IMAGE: makes the image of the kernel's package; what was there stays until that is downloaded.
+unpack() {
+	rm -rf "$2.new"
+	mkdir "$2.new"
+	download "$1" "$2.new"
+	rm -rf "$2"
+	mv "$2.new" "$2"
+	dpkg-deb -x "$2/linux-image-$1"_*.deb "$2"
+	rm "$2"/*.deb "$2/apt.log"
+	depmod -b "$2" "$1"
+	ln -s "/usr/src/linux-headers-$1" "$2/headers"
+	echo "$1" >"$2/version"
 }
 
 # initrd RELEASE IMAGE: busybox, the early modules and init, as a compressed cpio archive.
@@ -62,16 +80,10 @@ mkdir -p "$(dirname "$image")"
 exec 9>"$image.lock"
 flock 9
 
-release=$(release)
-[ -n "$release" ] || { echo "build.sh: no headers for $pattern are installed: make setup" >&2; exit 1; }
-if [ "$(cat "$image/version" 2>/dev/null)" != "$release" ]; then
-	rm -rf "$image"
-	mkdir "$image"
-	download "$release" "$image"
-	dpkg-deb -x "$image/linux-image-$release"_*.deb "$image"
-	rm "$image"/*.deb "$image/apt.log"
-	depmod -b "$image" "$release"
-	echo "$release" >"$image/version"
+release=$(newest "$origin")
+[ -n "$release" ] || { echo "build.sh: no headers for $origin are installed: make setup" >&2; exit 1; }
+if [ "$(cat "$image/version" 2>/dev/null)" != "$release" ] || [ ! -d "$image/headers" ]; then
+	unpack "$release" "$image"
 fi
 
 wanted=$(cat "$home/init" "$home/build.sh" "$(command -v busybox)" | sha256sum)

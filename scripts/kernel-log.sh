@@ -16,6 +16,7 @@
 	-e 'self-detected stall|detected stalls' \
 	-e 'unregister_netdevice: waiting' \
 	-e 'scheduling while atomic|sleeping function called' \
+	-e 'unreferenced object 0x' \
 	-e 'Objects remaining in|still has .* objects' \
 	-e 'bad page|Bad rss-counter|nonzero pgtables' \
 	-e 'restrack: .*(not cleared|leak)|was not (freed|released)'

@@ -5,7 +5,8 @@
 #
 # Each test finds a freshly loaded bellhop. It fails if it says so, breaks KTAP, takes longer than
 # tests/vm/timeouts allows, makes the kernel complain, or leaves the module impossible to remove.
-# BELLHOP_LOGS: a folder for one log per test. With --limit first: only prints how many seconds the tests
+# BELLHOP_LOGS: a folder for one log per test. BELLHOP_PATIENCE: how many times as long as usual the tests may
+# take, on a kernel that is slow. With --limit first: only prints how many seconds the tests
 # may take altogether.
 set -uo pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")" || exit 1
@@ -22,7 +23,8 @@ all_tests() {
 
 # limit NAME: seconds that a test may take.
 limit() {
-	awk -v name="$1" '$1 == name || $1 == "default" { limit = $2 } END { print limit }' tests/vm/timeouts
+	awk -v name="$1" -v patience="${BELLHOP_PATIENCE:-1}" '
+		$1 == name || $1 == "default" { limit = $2 } END { print limit * patience }' tests/vm/timeouts
 }
 
 # program NAME: its file.
@@ -112,6 +114,9 @@ if [ "${1:-}" = --limit ]; then
 fi
 names=("$@")
 [ $# -gt 0 ] || mapfile -t names < <(all_tests)
+for name in "${names[@]}"; do
+	[ -f "tests/vm/$name.sh" ] || [ -f "tests/vm/$name.cpp" ] || { echo "run-tests.sh: no test is called $name" >&2; exit 1; }
+done
 if [ -n "$only_limit" ]; then
 	for name in "${names[@]}"; do
 		limit "$name"

@@ -16,7 +16,7 @@ boots() {
 	console=$(mktemp)
 	timeout --foreground -s KILL 10 qemu-system-x86_64 "$@" -m 256M -smp 2 -nodefaults -display none -no-reboot \
 		-serial "file:$console" -kernel "$image"/boot/vmlinuz-* -initrd "$image/initrd" \
-		-append 'console=ttyS0 quiet panic=-1 bellhop.probe' </dev/null >"$console.qemu" 2>&1 || true
+		-append 'console=ttyS0 quiet panic=-1 guest.probe' </dev/null >"$console.qemu" 2>&1 || true
 	grep -aq 'bellhop: booted' "$console"
 	local status=$?
 	rm -f "$console" "$console.qemu"

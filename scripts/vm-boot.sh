@@ -29,7 +29,7 @@ timeout --foreground -s KILL "${VM_TIMEOUT:-900}" qemu-system-x86_64 $accel \
 	-m "${VM_MEMORY:-4G}" -smp "${VM_CPUS:-2}" -nodefaults -display none -no-reboot \
 	-kernel "$image"/boot/vmlinuz-* -initrd "$image/initrd" \
 	-append "console=ttyS0 loglevel=6 panic=-1 oops=panic watchdog_thresh=30 net.ifnames=0 tsc=reliable ${VM_APPEND:-} \
-bellhop.home=$tree/qemu-images bellhop.image=$image bellhop.tree=$tree" \
+guest.home=$tree/qemu-images guest.image=$image guest.tree=$tree" \
 	-serial "file:$job/console" \
 	-device virtio-serial \
 	-chardev file,id=report,path=/dev/stdout -device virtserialport,chardev=report,name=report \

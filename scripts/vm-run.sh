@@ -8,6 +8,12 @@ kernel=${1:?usage: vm-run.sh KERNEL [TEST...]}
 shift
 job=${VM_JOB:-$tree/build/vm-run/$kernel}
 
+BELLHOP_PATIENCE=$(awk -v name="$kernel" '$1 == name { print $3 }' "$tree/qemu-images/kernels")
+export BELLHOP_PATIENCE
+# The guest may need as long as its tests, and two minutes to come and go.
+seconds=$("$tree/scripts/run-tests.sh" --limit "$@")
+export VM_TIMEOUT=${VM_TIMEOUT:-$((seconds + 120))}
+
 # Two runs in one folder would delete each other's files.
 mkdir -p "$(dirname "$job")"
 exec 8>"$job.lock"
@@ -17,6 +23,5 @@ flock --nonblock 8 || { echo "vm-run.sh: waiting for another run in $job" >&2; f
 make -s -j2 -C "$tree/tests/vm"
 mkdir "$job/logs"
 
-# The guest may need as long as its tests, and two minutes to come and go.
-export VM_TIMEOUT=${VM_TIMEOUT:-$(($("$tree/scripts/run-tests.sh" --limit "$@") + 120))}
-exec "$tree/scripts/vm-boot.sh" "$kernel" "$job" env BELLHOP_LOGS=/run/job/logs scripts/run-tests.sh "$@"
+exec "$tree/scripts/vm-boot.sh" "$kernel" "$job" env BELLHOP_LOGS=/run/job/logs BELLHOP_PATIENCE="$BELLHOP_PATIENCE" \
+	scripts/run-tests.sh "$@"

@@ -7,7 +7,7 @@ tree=$(dirname "$(dirname "$(realpath "$0")")")
 kernel=$1 job=$(realpath -m "$2")
 
 "$tree/qemu-images/build.sh" "$kernel"
-"$tree/scripts/build-module.sh" "/usr/src/linux-headers-$(cat "$tree/build/images/$kernel/version")"
+"$tree/scripts/build-module.sh" "$tree/build/images/$kernel/headers"
 make -s -C "$tree/userspace"
 rm -rf "$job"
 mkdir -p "$job"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* mapping.c: rings and status pages, on the way to user space. */
+#include <linux/capability.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "mapping.h"
@@ -10,20 +13,46 @@ static struct bellhop_mapping *mapping_of(struct rdma_user_mmap_entry *entry)
 	return container_of(entry, struct bellhop_mapping, entry);
 }
 
+/* As ib_umem_get() counts what a process registers: the sum of both has one limit. */
+static int charge(struct bellhop_mapping *mapping, size_t length)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	s64 pages = length >> PAGE_SHIFT;
+
+	if (atomic64_add_return(pages, &current->mm->pinned_vm) > limit && !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(pages, &current->mm->pinned_vm);
+		return -ENOMEM;
+	}
+	/* The memory can outlive the process, and be given back by another. */
+	mapping->mm = current->mm;
+	mmgrab(mapping->mm);
+	return 0;
+}
+
+static void uncharge(struct bellhop_mapping *mapping, size_t length)
+{
+	atomic64_sub(length >> PAGE_SHIFT, &mapping->mm->pinned_vm);
+	mmdrop(mapping->mm);
+}
+
 struct bellhop_mapping *bellhop_mapping_create(struct ib_ucontext *ibucontext, size_t length,
 					       bool read_only)
 {
 	struct bellhop_mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
-	int err = -ENOMEM;
+	int err;
 
 	if (!mapping)
 		return ERR_PTR(-ENOMEM);
 	length = PAGE_ALIGN(length);
 	mapping->read_only = read_only;
+	err = charge(mapping, length);
+	if (err)
+		goto err_free;
+	err = -ENOMEM;
 	/* Single pages, so that vm_insert_page() can take each. */
 	mapping->memory = __vmalloc(length, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!mapping->memory)
-		goto err_free;
+		goto err_charge;
 	err = rdma_user_mmap_entry_insert(ibucontext, &mapping->entry, length);
 	if (err)
 		goto err_memory;
@@ -31,6 +60,8 @@ struct bellhop_mapping *bellhop_mapping_create(struct ib_ucontext *ibucontext, s
 
 err_memory:
 	vfree(mapping->memory);
+err_charge:
+	uncharge(mapping, length);
 err_free:
 	kfree(mapping);
 	return ERR_PTR(err);
@@ -47,6 +78,7 @@ void bellhop_mapping_free(struct rdma_user_mmap_entry *entry)
 	struct bellhop_mapping *mapping = mapping_of(entry);
 
 	vfree(mapping->memory);
+	uncharge(mapping, entry->npages << PAGE_SHIFT);
 	kfree(mapping);
 }
 

@@ -10,6 +10,7 @@
  * @entry: the core's part, with the offset
  * @memory: the kernel's address
  * @read_only: user space may not write
+ * @mm: whose locked memory it counts as
  *
  * Pages that are mapped stay until they are unmapped, even when this is gone.
  */
@@ -17,10 +18,12 @@ struct bellhop_mapping {
 	struct rdma_user_mmap_entry entry;
 	void *memory;
 	bool read_only;
+	struct mm_struct *mm;
 };
 
 /**
- * bellhop_mapping_create() - allocates zeroed memory, charged to the caller's cgroup
+ * bellhop_mapping_create() - allocates zeroed memory, charged to the caller's cgroup and
+ * counted against its RLIMIT_MEMLOCK
  * @ibucontext: who may map it
  * @length: bytes; rounded up to pages
  * @read_only: refuse writable mappings

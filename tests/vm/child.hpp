@@ -71,6 +71,11 @@ public:
 		return status;
 	}
 
+	pid_t pid() const
+	{
+		return pid_;
+	}
+
 private:
 	pid_t pid_;
 };

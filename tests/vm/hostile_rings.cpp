@@ -2,35 +2,11 @@
 // hostile_rings.cpp: a process that fills its rings with random bytes hurts nobody but itself.
 #include <memory>
 #include <sys/ioctl.h>
-#include "child.hpp"
-#include "line.hpp"
-#include "request.hpp"
 #include "scribble.hpp"
 #include "seed.hpp"
-#include "transfer.hpp"
+#include "victim.hpp"
 
 using namespace vm;
-
-/* A neighbour on the same device. What it sends, writes and reads must arrive, however long it
- * takes. */
-static int be_victim(const Line &line)
-{
-	TransferRig rig(64 << 10, { .cap = { 16, 16, 8, 8, 64 } });
-	std::mt19937 random(1);
-	uint32_t rounds = 0;
-
-	while (!line.has_news() && !testing::Test::HasFailure()) {
-		const uint32_t length = random() % (60 << 10);
-
-		rig.run({ .opcode = all_opcodes[rounds % std::size(all_opcodes)],
-			  .local = { { random() % 4096, length } },
-			  .remote = { { random() % 4096, length } } });
-		rounds++;
-	}
-	note("the neighbour made %u transfers", rounds);
-	require(rounds > 0, "the neighbour made no transfer");
-	return testing::Test::HasFailure();
-}
 
 /* Own objects of all kinds, connected in pairs and to themselves. */
 class Attacker
@@ -221,10 +197,7 @@ private:
 	std::vector<uint32_t> numbers_;
 };
 
-enum Ending {
-	harmless = 10,
-	moved = 11
-};
+static constexpr int moved = harmless + 1;
 
 /* An attacker's life. It ends in order, with everything open, or by what its library makes of the
  * rings. */
@@ -233,17 +206,10 @@ static int be_attacker(uint32_t seed)
 	Attacker attacker(seed);
 
 	attacker.attack(2);
-	const Ending ending = attacker.has_moved() ? moved : harmless;
+	const int ending = attacker.has_moved() ? moved : harmless;
 	if (seed % 2)
 		_exit(ending);
 	return ending;
-}
-
-static double attack_time()
-{
-	const char *seconds = std::getenv("BELLHOP_HOSTILE_SECONDS");
-
-	return seconds ? std::atof(seconds) : 30;
 }
 
 TEST(HostileRings, hurt_nobody_else)
@@ -251,46 +217,13 @@ TEST(HostileRings, hurt_nobody_else)
 	if (!is_bellhop())
 		GTEST_SKIP() << "the rings are bellhop's";
 	std::mt19937 random(seed());
-	Line line;
-	Child victim([&] {
-		line.take(1);
-		return be_victim(line);
-	});
-	line.take(0);
+	Victim victim;
+	Toll toll = besiege(attack_time(30), random, be_attacker);
 
-	const Deadline end(attack_time());
-	uint32_t lives = 0, endings[2] = {}, killed = 0;
-	while (!end.passed()) {
-		const uint32_t seed = random();
-		Child attacker([seed] { return be_attacker(seed); });
-
-		lives++;
-		std::optional<int> status = attacker.wait(15);
-		if (!status) {
-			/* What its library makes of such rings is its own affair. */
-			attacker.kill();
-			killed++;
-			status = attacker.wait();
-			ASSERT_TRUE(status) << "the attacker cannot be killed, seed " << seed;
-		}
-		if (WIFEXITED(*status)) {
-			const int ending = WEXITSTATUS(*status);
-
-			ASSERT_TRUE(ending == harmless || ending == moved)
-				<< "the attack did not begin, seed " << seed;
-			endings[ending == moved]++;
-		}
-	}
-	note("%u attackers: %u moved bytes, %u did not, %u had to be killed, %u crashed", lives,
-	     endings[1], endings[0], killed, lives - endings[0] - endings[1] - killed);
-	EXPECT_GT(endings[1], 0u) << "no attack got as far as to move a byte";
-
-	EXPECT_TRUE(line.tell(uint8_t(0))) << "the neighbour has gone early";
-	std::optional<int> status = victim.wait();
-	ASSERT_TRUE(status) << "the neighbour hangs";
-	ASSERT_TRUE(WIFEXITED(*status))
-		<< "the neighbour was ended by signal " << WTERMSIG(*status);
-	EXPECT_EQ(WEXITSTATUS(*status), 0) << "the neighbour's traffic was disturbed";
+	note("%u attackers: %u moved bytes, %u did not, %u had to be killed, %u crashed",
+	     toll.lives, toll.endings[moved], toll.endings[harmless], toll.killed, toll.crashed);
+	EXPECT_GT(toll.endings[moved], 0u) << "no attack got as far as to move a byte";
+	victim.expect_unharmed();
 }
 
 /* And afterwards all is as before. */

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// hostile_memory.cpp: regions whose memory is unmapped, moved, protected, dropped, cut or shared
+// while requests use it, and regions over the device's own pages.
+#include <mutex>
+#include <sys/resource.h>
+#include "raw.hpp"
+#include "seed.hpp"
+#include "tally.hpp"
+#include "victim.hpp"
+
+using namespace vm;
+
+enum Kind {
+	anonymous,
+	shared,
+	file,
+	ring,
+	status_page,
+	munmaps,
+	mremaps,
+	mprotects,
+	dontneeds,
+	truncations,
+	holes,
+	forks,
+	deregistrations,
+	canaries,
+	transfers,
+	local_refusals,
+	remote_refusals,
+	kinds
+};
+
+static Tally<kinds> &tally()
+{
+	static Tally<kinds> tally(
+		{ "regions of anonymous memory", "regions of shared memory", "regions of files",
+		  "regions of rings", "writable regions of the status page", "munmap()", "mremap()",
+		  "mprotect()", "MADV_DONTNEED", "ftruncate()", "FALLOC_FL_PUNCH_HOLE", "fork()",
+		  "deregistrations", "memory that was watched after its region went",
+		  "transfers with success", "transfers refused for their lkey",
+		  "transfers refused for the rkey" });
+	return tally;
+}
+
+/* A region, and memory that need not be there as long as it is. */
+class Spot
+{
+public:
+	static constexpr size_t largest = 256 << 10;
+
+	Spot(const Pd &pd, std::mt19937 &random)
+	    : length((1 + random() % (largest >> 12)) << 12),
+	      kind_(static_cast<Kind>(random() % (file + 1)))
+	{
+		if (kind_ == file) {
+			file_ = memfd_create("hostile", 0);
+			require_errno(file_ >= 0 && !ftruncate(file_, length), "memfd_create");
+		}
+		start = mmap(nullptr, length, PROT_READ | PROT_WRITE,
+			     kind_ == file     ? MAP_SHARED
+			     : kind_ == shared ? MAP_SHARED | MAP_ANONYMOUS
+					       : MAP_PRIVATE | MAP_ANONYMOUS,
+			     file_, 0);
+		require_errno(start != MAP_FAILED, "mmap");
+		place = reinterpret_cast<uintptr_t>(start);
+		mr = std::make_unique<Mr>(pd, start, length);
+		tally().count(kind_, true);
+	}
+
+	/* Pages of the device's own. */
+	Spot(const Pd &pd, const Mapping &mapping)
+	    : place(reinterpret_cast<uintptr_t>(mapping.start)), length(mapping.length), kind_(ring)
+	{
+		if (ibv_mr *made = ibv_reg_mr(pd.get(), mapping.start, length, access_all)) {
+			ibv_dereg_mr(made);
+			mr = std::make_unique<Mr>(pd, mapping.start, length);
+		}
+		tally().count(ring, bool(mr));
+	}
+
+	~Spot()
+	{
+		release();
+		if (file_ >= 0)
+			close(file_);
+	}
+
+	Spot(const Spot &) = delete;
+	Spot &operator=(const Spot &) = delete;
+
+	/* Its memory becomes something else. */
+	void disturb(std::mt19937 &random)
+	{
+		if (!start)
+			return;
+		const size_t part = random() % 2 ? mapped_ : (1 + random() % (mapped_ >> 12)) << 12;
+
+		switch (random() % 8) {
+		case 0:
+			mapped_ -= part;
+			tally().count(munmaps,
+				      !munmap(static_cast<uint8_t *>(start) + mapped_, part));
+			start = mapped_ ? start : nullptr;
+			intact_ = false;
+			break;
+		case 1:
+			tally().count(mremaps, move());
+			break;
+		case 2:
+			tally().count(mprotects, !mprotect(start, part, random() % 4));
+			intact_ = false;
+			break;
+		case 3:
+			tally().count(dontneeds, !madvise(start, part, MADV_DONTNEED));
+			break;
+		case 4:
+			if (kind_ == file)
+				tally().count(truncations, !ftruncate(file_, length - part));
+			intact_ &= kind_ != file;
+			break;
+		case 5:
+			if (kind_ == file)
+				tally().count(holes,
+					      !fallocate(file_,
+							 FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+							 0, part));
+			break;
+		case 6:
+			tally().count(forks, share());
+			break;
+		default:
+			usleep(random() % 1000);
+		}
+	}
+
+	/* Ends the region; then its pages are somebody else's. False when they were written. */
+	bool end(std::mt19937 &random)
+	{
+		/* Memory that was unmapped before is free with the region, and soon used anew. */
+		if (random() % 2)
+			release();
+		tally().count(deregistrations, !mr || !mr->deregister());
+		if (kind_ == ring)
+			return true;
+		if (!start || !intact_) {
+			release();
+			start = mmap(nullptr, length, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			mapped_ = length;
+		}
+		return tally().count(canaries, is_left_alone());
+	}
+
+	uint64_t place; /* where the region says that it is */
+	size_t length;
+	void *start = nullptr; /* NULL when nothing is there any more */
+	std::unique_ptr<Mr> mr;
+
+private:
+	void release()
+	{
+		if (start)
+			munmap(start, mapped_);
+		start = nullptr;
+	}
+
+	bool move()
+	{
+		void *room = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *moved = mremap(start, mapped_, mapped_, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+
+		if (moved == MAP_FAILED) {
+			munmap(room, mapped_);
+			return false;
+		}
+		start = moved;
+		return true;
+	}
+
+	static bool share()
+	{
+		const pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		return waitpid(child, nullptr, 0) == child;
+	}
+
+	bool is_left_alone() const
+	{
+		std::vector<uint8_t> pattern(length, 0x5a);
+
+		std::memcpy(start, pattern.data(), length);
+		usleep(500);
+		return !std::memcmp(start, pattern.data(), length);
+	}
+
+	Kind kind_;
+	int file_ = -1;
+	size_t mapped_ = length; /* of @start, what is still there */
+	bool intact_ = true; /* all of @start can be used */
+};
+
+class Attacker
+{
+public:
+	explicit Attacker(uint32_t seed) : random_(seed)
+	{
+		for (size_t i = 0; i < keys_.size(); i++)
+			replace(i);
+	}
+
+	/** Returns false when the kernel did what it must not. */
+	bool attack(double seconds)
+	{
+		const Deadline end(seconds);
+		std::vector<std::thread> threads;
+		const uint32_t seed = random_();
+		bool sound = is_status_refused();
+
+		for (uint32_t i = 0; i < 3; i++)
+			threads.emplace_back([&, i] { transfer(end, seed + i); });
+		while (sound && !end.passed()) {
+			const size_t i = random_() % spots_.size();
+
+			if (random_() % 2)
+				spots_[i]->disturb(random_);
+			else
+				sound = replace(i);
+		}
+		for (std::thread &thread : threads)
+			thread.join();
+		return sound;
+	}
+
+private:
+	/* What the threads know of a region. It is not told when the region has gone. */
+	struct Key {
+		uint64_t place;
+		uint32_t length, lkey, rkey;
+	};
+
+	bool replace(size_t i)
+	{
+		const bool sound = !spots_[i] || spots_[i]->end(random_);
+
+		if (random_() % 8 == 0)
+			spots_[i] = std::make_unique<Spot>(pd_, rings_[random_() % rings_.size()]);
+		else
+			spots_[i] = std::make_unique<Spot>(pd_, random_);
+		if (!spots_[i]->mr)
+			spots_[i] = std::make_unique<Spot>(pd_, random_);
+		std::lock_guard guard(lock_);
+		const Spot &spot = *spots_[i];
+		keys_[i] = { spot.place, static_cast<uint32_t>(spot.length), spot.mr->lkey(),
+			     spot.mr->rkey() };
+		return sound;
+	}
+
+	/* Only the kernel writes the status page, and it does so for nobody. */
+	bool is_status_refused()
+	{
+		for (const Mapping &mapping : find_mappings()) {
+			if (mapping.writable)
+				continue;
+			ibv_mr *mr =
+				ibv_reg_mr(pd_.get(), mapping.start, mapping.length, access_all);
+			if (tally().count(status_page, mr))
+				return false;
+		}
+		return tally().tried(status_page) > 0;
+	}
+
+	Key some_key(std::mt19937 &random)
+	{
+		std::lock_guard guard(lock_);
+
+		return keys_[random() % keys_.size()];
+	}
+
+	/* Both ends of a transfer are some regions; a QP that has failed begins again. */
+	void transfer(const Deadline &end, uint32_t seed)
+	{
+		std::mt19937 random(seed);
+		Cq cq(device_, 64);
+		Qp qp(device_, pd_.get(), cq, cq);
+
+		/* Or whoever changes things would seldom have a turn. */
+		setpriority(PRIO_PROCESS, 0, 10);
+		qp.connect(qp.address());
+		while (!end.passed()) {
+			const Key from = some_key(random), to = some_key(random);
+			const uint32_t length = std::min(from.length, to.length);
+			std::optional<ibv_wc> wc;
+
+			post(qp, { .opcode = random() % 2 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
+				   .sges = { { from.place, length, from.lkey } },
+				   .remote = to.place,
+				   .rkey = to.rkey });
+			wc = cq.wait();
+			if (!wc)
+				_exit(2);
+			tally().count(wc->status == IBV_WC_SUCCESS	  ? transfers
+				      : wc->status == IBV_WC_LOC_PROT_ERR ? local_refusals
+									  : remote_refusals,
+				      true);
+			if (wc->status != IBV_WC_SUCCESS) {
+				qp.modify(to_state(IBV_QPS_RESET));
+				qp.connect(qp.address());
+			}
+			/* Rings that are regions are written, and what is written is executed. */
+			lseek(kick_, target_.qpn, SEEK_SET);
+		}
+	}
+
+	std::mt19937 random_;
+	Device device_;
+	Pd pd_{ device_ };
+	RawCq cq_{ device_ };
+	RawQp target_{ device_, pd_, cq_ };
+	std::vector<Mapping> rings_ = writable_mappings();
+	int kick_ = find_kicks().at(0);
+	std::mutex lock_;
+	std::array<Key, 8> keys_ = {}; /* under lock_ */
+	std::array<std::unique_ptr<Spot>, 8> spots_;
+
+	static std::vector<Mapping> writable_mappings()
+	{
+		std::vector<Mapping> found = find_mappings();
+
+		std::erase_if(found, [](const Mapping &mapping) { return !mapping.writable; });
+		return found;
+	}
+};
+
+static int be_attacker(uint32_t seed)
+{
+	Attacker attacker(seed);
+	const bool sound = attacker.attack(2);
+
+	/* Half of them leave it all to the kernel. */
+	if (seed % 2)
+		_exit(sound ? harmless : 1);
+	return sound ? harmless : 1;
+}
+
+TEST(HostileMemory, hurts_nobody_else)
+{
+	if (!is_bellhop())
+		GTEST_SKIP() << "the rings are bellhop's";
+	std::mt19937 random(seed());
+	tally();
+	Victim victim;
+	const Toll toll = besiege(attack_time(16), random, be_attacker);
+
+	note("%u attackers, %u had to be killed, %u crashed", toll.lives, toll.killed,
+	     toll.crashed);
+	tally().print();
+	EXPECT_EQ(toll.crashed + toll.killed, 0u) << "this attack does not harm its own program";
+	for (size_t kind = 0; kind < kinds; kind++)
+		EXPECT_GT(tally().tried(kind), 0u) << "kind " << kind;
+	EXPECT_GT(tally().done(transfers), 0u);
+	victim.expect_unharmed();
+}
+
+TEST(HostileMemory, leaves_a_device_that_works)
+{
+	TransferRig rig(64 << 10);
+
+	for (ibv_wr_opcode opcode : all_opcodes)
+		rig.run({ .opcode = opcode,
+			  .local = { { 1, 60000 } },
+			  .remote = { { 2, 60000 } } });
+}
+
+int main(int argc, char **argv)
+{
+	return run_ktap(argc, argv);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// raw.hpp: queues whose rings are mapped once more beside the library, and used without it: by many
+// threads at once, and after the library believes that they are gone.
+#ifndef BELLHOP_VM_RAW_HPP
+#define BELLHOP_VM_RAW_HPP
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include "qp.hpp"
+#include "scribble.hpp"
+
+namespace vm
+{
+
+/** A second mapping of a ring; it stays when the first goes. */
+class Ring
+{
+public:
+	Ring(int file, off_t offset, size_t length)
+	    : length_(length),
+	      start_(static_cast<uint8_t *>(
+		      mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset)))
+	{
+		require_errno(start_ != MAP_FAILED, "mmap of a ring");
+	}
+
+	~Ring()
+	{
+		munmap(start_, length_);
+	}
+
+	Ring(const Ring &) = delete;
+	Ring &operator=(const Ring &) = delete;
+
+	uint8_t *slot(size_t index, size_t stride) const
+	{
+		return start_ + BELLHOP_RING_SLOTS + index * stride;
+	}
+
+	/** The index that is the library's to write. */
+	std::atomic_ref<uint32_t> index() const
+	{
+		return std::atomic_ref(*reinterpret_cast<uint32_t *>(start_));
+	}
+
+private:
+	size_t length_;
+	uint8_t *start_;
+};
+
+/** What appeared in this process's mappings of the device while @make ran, the longest first. */
+inline std::vector<Mapping> new_mappings(const std::function<void()> &make)
+{
+	const std::vector<Mapping> before = find_mappings();
+	std::vector<Mapping> found;
+
+	make();
+	for (const Mapping &mapping : find_mappings())
+		if (std::none_of(before.begin(), before.end(), [&](const Mapping &known) {
+			    return known.start == mapping.start;
+		    }))
+			found.push_back(mapping);
+	std::sort(found.begin(), found.end(),
+		  [](const Mapping &a, const Mapping &b) { return a.length > b.length; });
+	return found;
+}
+
+/** A CQ that is drained by hand. */
+class RawCq
+{
+public:
+	static constexpr uint32_t slots = 4096;
+
+	/** Takes completions from a ring. One thread. */
+	class View
+	{
+	public:
+		View(const Ring &ring, uint32_t consumer) : ring_(ring), consumer_(consumer) {}
+
+		/** Takes what is there and calls @take(status) for each. */
+		void drain(const std::function<void(uint8_t)> &take)
+		{
+			for (;; consumer_++) {
+				auto *cqe = reinterpret_cast<bellhop_cqe *>(
+					ring_.slot(consumer_ % slots, sizeof(bellhop_cqe)));
+
+				if (std::atomic_ref(cqe->phase).load(std::memory_order_acquire) !=
+				    !(consumer_ & slots))
+					break;
+				take(cqe->status);
+			}
+			ring_.index().store(consumer_, std::memory_order_release);
+		}
+
+	private:
+		const Ring &ring_;
+		uint32_t consumer_;
+	};
+
+	explicit RawCq(const Device &device)
+	{
+		std::vector<Mapping> maps =
+			new_mappings([&] { cq = std::make_unique<Cq>(device, slots); });
+
+		require(maps.size() == 1, "a CQ has one ring");
+		map_ = maps[0];
+		ring_ = std::make_unique<Ring>(device.get()->cmd_fd, map_.offset, map_.length);
+		view_ = std::make_unique<View>(*ring_, 0);
+	}
+
+	void drain(const std::function<void(uint8_t)> &take)
+	{
+		view_->drain(take);
+	}
+
+	/** The library's mapping. */
+	const Mapping &map() const
+	{
+		return map_;
+	}
+
+	std::unique_ptr<Cq> cq;
+
+private:
+	Mapping map_;
+	std::unique_ptr<Ring> ring_;
+	std::unique_ptr<View> view_;
+};
+
+/** A QP, connected to itself or not, whose ring holds sound requests in all of its slots. */
+class RawQp
+{
+public:
+	static constexpr uint32_t send_slots = 256, recv_slots = 64;
+
+	RawQp(const Device &device, const Pd &pd, const RawCq &cq) : file_(device.get()->cmd_fd)
+	{
+		const ibv_qp_cap cap = { send_slots, recv_slots, 1, 1, 0 };
+		std::vector<Mapping> maps = new_mappings([&] {
+			qp = std::make_unique<Qp>(device, pd.get(), *cq.cq, *cq.cq,
+						  QpShape{ .cap = cap });
+		});
+
+		require(maps.size() == 2, "a QP has two rings");
+		own_ = { maps[0], maps[1] };
+		send = std::make_unique<Ring>(file_, maps[0].offset, maps[0].length);
+		recv = std::make_unique<Ring>(file_, maps[1].offset, maps[1].length);
+		qpn = qp->get()->qp_num;
+	}
+
+	/** Requests between the two halves of a region, of all kinds; every eighth completes
+	 * visibly. */
+	void fill(const Region &region, std::mt19937 &random)
+	{
+		const uint32_t half = region.memory.size() / 2;
+
+		for (uint32_t i = 0; i < send_slots; i++) {
+			struct {
+				bellhop_sqe head;
+				bellhop_sge sge;
+			} entry = {};
+			const uint32_t length = random() % 8 ? random() % 2048 : random() % half;
+
+			/* A send needs a receive, and waits where there is none. */
+			entry.head.opcode = random() % 16 ? 4 * (random() % 2) : 2;
+			entry.head.flags = i % 8 ? 0 : BELLHOP_SQE_SIGNALED;
+			entry.head.num_sge = 1;
+			if (entry.head.opcode != BELLHOP_WR_SEND) {
+				entry.head.rkey = region.mr.rkey();
+				entry.head.remote_addr = region.address(half);
+			}
+			entry.sge = { region.address(), length, region.mr.lkey() };
+			std::memcpy(send->slot(i, send_stride), &entry, sizeof(entry));
+		}
+		for (uint32_t i = 0; i < recv_slots; i++) {
+			struct {
+				bellhop_rqe head;
+				bellhop_sge sge;
+			} entry = {};
+
+			entry.head.num_sge = 1;
+			entry.sge = { region.address(half), half, region.mr.lkey() };
+			std::memcpy(recv->slot(i, recv_stride), &entry, sizeof(entry));
+		}
+	}
+
+	/** Begins again at the first slot, as the library does when the QP is reset. */
+	void rewind() const
+	{
+		send->index().store(0);
+		recv->index().store(0);
+	}
+
+	/** The library's mappings. */
+	const Mapping &send_map() const
+	{
+		return own_[0];
+	}
+
+	const Mapping &recv_map() const
+	{
+		return own_[1];
+	}
+
+	/** The library's own mappings of the rings become inaccessible memory. */
+	void unmap_library() const
+	{
+		for (const Mapping &mapping : own_)
+			require_errno(mmap(mapping.start, mapping.length, PROT_NONE,
+					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+					   0) == mapping.start,
+				      "mmap over a ring");
+	}
+
+	/** RESET to RTS, connected to itself. Returns 0 or an errno. */
+	int cycle(const Path &path) const
+	{
+		int error = qp->modify(to_state(IBV_QPS_RESET));
+
+		rewind();
+		if (!error)
+			error = qp->modify(to_init(path));
+		if (!error)
+			error = qp->modify(to_rtr(qp->address(), path));
+		return error ? error : qp->modify(to_rts(path));
+	}
+
+	std::unique_ptr<Qp> qp;
+	std::unique_ptr<Ring> send, recv;
+	uint32_t qpn;
+	std::atomic<bool> open = false; /* a hint: requests are executed */
+
+private:
+	static constexpr size_t send_stride = 64, recv_stride = 32;
+
+	int file_;
+	std::array<Mapping, 2> own_ = {};
+};
+
+} // namespace vm
+
+#endif

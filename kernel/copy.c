@@ -29,37 +29,23 @@ static inline void copy_in_order(u8 *to, const u8 *from, u32 length)
 	WRITE_ONCE(to[i], from[i]);
 }
 
-/* The bytes at both cursors, and how many of them lie side by side on both ends. */
-static __always_inline struct bellhop_copy_result spans(struct bellhop_cursor *to,
-							struct bellhop_cursor *from,
-							u8 **destination, u8 **source, u32 *bytes)
-{
-	struct bellhop_copy_result result = {};
-	u32 there, here;
-
-	result.reason = bellhop_cursor_span(from, source, &there);
-	if (result.reason)
-		return result;
-	result.reason = bellhop_cursor_span(to, destination, &here);
-	if (result.reason)
-		result.destination = true;
-	else
-		*bytes = min(there, here);
-	return result;
-}
-
 static struct bellhop_copy_result move(struct bellhop_cursor *to, struct bellhop_cursor *from,
 				       u32 length, bool in_order)
 {
 	struct bellhop_copy_result result = {};
 	u8 *source, *destination;
-	u32 bytes;
+	u32 there, here, bytes;
 
 	for (; length; length -= bytes) {
-		result = spans(to, from, &destination, &source, &bytes);
+		result.reason = bellhop_cursor_span(from, &source, &there);
 		if (result.reason)
 			return result;
-		bytes = min(bytes, length);
+		result.reason = bellhop_cursor_span(to, &destination, &here);
+		if (result.reason) {
+			result.destination = true;
+			return result;
+		}
+		bytes = min3(there, here, length);
 		if (in_order)
 			copy_in_order(destination, source, bytes);
 		else

@@ -20,8 +20,7 @@ fi
 	echo "build-module.sh: no kernel headers in ${headers:-/usr/src}" >&2
 	exit 1
 }
-# Not "make kernelrelease": Debian's answers with the upstream version.
-release=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' "$headers/include/generated/utsrelease.h")
+release=$("$tree/scripts/kernel-release.sh" "$headers")
 out=$tree/build/module/$release
 
 mkdir -p "$out"

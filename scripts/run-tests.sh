@@ -115,7 +115,7 @@ fi
 names=("$@")
 [ $# -gt 0 ] || mapfile -t names < <(all_tests)
 for name in "${names[@]}"; do
-	[ -f "tests/vm/$name.sh" ] || [ -f "tests/vm/$name.cpp" ] || { echo "run-tests.sh: no test is called $name" >&2; exit 1; }
+	all_tests | grep -x -- "$name" >/dev/null || { echo "run-tests.sh: no test is called $name" >&2; exit 1; }
 done
 if [ -n "$only_limit" ]; then
 	for name in "${names[@]}"; do

@@ -160,14 +160,7 @@ static int be_attacker(uint32_t seed)
 	Attacker attacker(seed);
 
 	attacker.fall();
-	{
-		TransferRig rig(64 << 10);
-
-		for (ibv_wr_opcode opcode : all_opcodes)
-			rig.run({ .opcode = opcode,
-				  .local = { { 1, 6000 } },
-				  .remote = { { 2, 6000 } } });
-	}
+	TransferRig(64 << 10).run_each(6000);
 	if (testing::Test::HasFailure())
 		_exit(1);
 	::kill(getpid(), SIGKILL);
@@ -185,7 +178,7 @@ TEST(HostileFaults, hurt_nobody_else)
 	Victim victim;
 	const Toll toll = besiege(attack_time(8), random, be_attacker);
 
-	note("%u attackers; calls that waited, of all:", toll.lives);
+	note("calls that waited, of all:");
 	tally().print();
 	EXPECT_EQ(toll.killed, 0u) << "an attacker waits for its own calls";
 	EXPECT_EQ(toll.crashed, toll.lives) << "an attacker does not die";
@@ -197,12 +190,7 @@ TEST(HostileFaults, hurt_nobody_else)
 
 TEST(HostileFaults, leave_a_device_that_works)
 {
-	TransferRig rig(64 << 10);
-
-	for (ibv_wr_opcode opcode : all_opcodes)
-		rig.run({ .opcode = opcode,
-			  .local = { { 1, 60000 } },
-			  .remote = { { 2, 60000 } } });
+	TransferRig(64 << 10).run_each(60000);
 }
 
 int main(int argc, char **argv)

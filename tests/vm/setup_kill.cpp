@@ -6,6 +6,7 @@
 #include <memory>
 #include <sys/resource.h>
 #include "seed.hpp"
+#include "shared.hpp"
 #include "victim.hpp"
 
 using namespace vm;
@@ -39,33 +40,7 @@ struct Notice {
 	std::atomic<uint32_t> rkey;
 };
 
-class Board
-{
-public:
-	Board()
-	    : notices_(static_cast<Notice *>(mmap(nullptr, sizeof(Notice) * crowd,
-						  PROT_READ | PROT_WRITE,
-						  MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
-	{
-		require_errno(notices_ != MAP_FAILED, "mmap");
-	}
-
-	~Board()
-	{
-		munmap(notices_, sizeof(Notice) * crowd);
-	}
-
-	Board(const Board &) = delete;
-	Board &operator=(const Board &) = delete;
-
-	Notice &operator[](size_t i) const
-	{
-		return notices_[i];
-	}
-
-private:
-	Notice *notices_;
-};
+using Board = Shared<Notice, crowd>;
 
 /* All of verbs, again and again. The partner may be at any step, or dead, and its notice old. */
 static void live_once(Notice &own, const Notice &partner)
@@ -197,12 +172,7 @@ TEST(SetupKill, leaves_nothing)
 
 TEST(SetupKill, leaves_a_device_that_works)
 {
-	TransferRig rig(64 << 10);
-
-	for (ibv_wr_opcode opcode : all_opcodes)
-		rig.run({ .opcode = opcode,
-			  .local = { { 1, 60000 } },
-			  .remote = { { 2, 60000 } } });
+	TransferRig(64 << 10).run_each(60000);
 }
 
 int main(int argc, char **argv)

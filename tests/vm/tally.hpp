@@ -6,9 +6,8 @@
 
 #include <array>
 #include <atomic>
-#include <sys/mman.h>
 #include "ktap.hpp"
-#include "require.hpp"
+#include "shared.hpp"
 
 namespace vm
 {
@@ -18,21 +17,7 @@ template <size_t Kinds>
 class Tally
 {
 public:
-	explicit Tally(const std::array<const char *, Kinds> &names)
-	    : names_(names), counts_(static_cast<Count *>(mmap(nullptr, sizeof(Count) * Kinds,
-							       PROT_READ | PROT_WRITE,
-							       MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
-	{
-		require_errno(counts_ != MAP_FAILED, "mmap");
-	}
-
-	~Tally()
-	{
-		munmap(counts_, sizeof(Count) * Kinds);
-	}
-
-	Tally(const Tally &) = delete;
-	Tally &operator=(const Tally &) = delete;
+	explicit Tally(const std::array<const char *, Kinds> &names) : names_(names) {}
 
 	/** Counts a try of @kind. Returns @done. Any thread. */
 	bool count(size_t kind, bool done)
@@ -74,7 +59,7 @@ private:
 	};
 
 	std::array<const char *, Kinds> names_;
-	Count *counts_; /* zeroed by mmap() */
+	Shared<Count, Kinds> counts_;
 };
 
 } // namespace vm

@@ -130,6 +130,9 @@ public:
 		check_memory(transfer);
 	}
 
+	/** Each operation there is, with so many bytes that do not lie alike on both sides. */
+	void run_each(uint32_t bytes);
+
 	Pair pair;
 	Region a;
 	Region b;
@@ -218,6 +221,12 @@ inline constexpr ibv_wr_opcode all_opcodes[] = {
 	IBV_WR_SEND,	  IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
 	IBV_WR_RDMA_READ,
 };
+
+inline void TransferRig::run_each(uint32_t bytes)
+{
+	for (ibv_wr_opcode opcode : all_opcodes)
+		run({ .opcode = opcode, .local = { { 1, bytes } }, .remote = { { 2, bytes } } });
+}
 
 /** An opcode's name, fit for googletest. */
 inline std::string opcode_name(ibv_wr_opcode opcode)

@@ -171,6 +171,8 @@ inline Toll besiege(double seconds, std::mt19937 &random,
 	}
 	EXPECT_TRUE(before.are_back())
 		<< "before: " << before.describe() << "\nafter:  " << Holdings().describe();
+	note("%u attackers, %u had to be killed, %u crashed", toll.lives, toll.killed,
+	     toll.crashed);
 	return toll;
 }
 

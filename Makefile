@@ -9,7 +9,7 @@ KDIR =
 KERNEL = bookworm
 T =
 
-.PHONY: all module provider test fuzz bench vm demo check setup load unload install clean help
+.PHONY: all module provider test fuzz bench vm demo check check-debug setup load unload install clean help
 
 all: module provider
 
@@ -36,6 +36,9 @@ demo: ## perftest on bellhop and on rdma_rxe, side by side in a guest
 
 check: ## all tests; installs what they need
 	@scripts/setup.sh && scripts/check.sh
+
+check-debug: ## VM tests on a kernel that looks for mistakes, which is built first: make check-debug T="kill"
+	@scripts/setup.sh && scripts/vm-run.sh bookworm-debug $(T)
 
 setup: ## installs the packages that building and testing need
 	@scripts/setup.sh

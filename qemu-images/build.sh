@@ -53,6 +53,26 @@ unpack() {
 	echo "$1" >"$2/version"
 }
 
+# from_package IMAGE PATTERN: the kernel of the newest package that the pattern names.
+from_package() {
+	local release
+	release=$(newest "$2")
+	[ -n "$release" ] || { echo "build.sh: no headers for $2 are installed: make setup" >&2; exit 1; }
+	if [ "$(cat "$1/version" 2>/dev/null)" != "$release" ] || [ ! -d "$1/headers" ]; then
+		unpack "$release" "$1"
+	fi
+}
+
+# from_source IMAGE SOURCE FRAGMENT: a kernel built of the sources with the options of the fragment.
+from_source() {
+	local wanted
+	wanted=$(sha256sum "/usr/src/$2.tar.xz" "$3" "$home/build-kernel.sh" | cut -d ' ' -f 1 | sha256sum)
+	if [ "$(cat "$1/kernel.made-of" 2>/dev/null)" != "$wanted" ]; then
+		"$home/build-kernel.sh" "$2" "$3" "$1" >&2
+		echo "$wanted" >"$1/kernel.made-of"
+	fi
+}
+
 # initrd RELEASE IMAGE: busybox, the early modules and init, as a compressed cpio archive.
 initrd() {
 	local tree file module
@@ -61,6 +81,7 @@ initrd() {
 	cp "$(command -v busybox)" "$tree/bin/busybox"
 	cp "$home/init" "$tree/init"
 	chmod +x "$tree/init"
+	touch "$tree/modules/list"
 	for module in "${early_modules[@]}"; do
 		modprobe -d "$2" -S "$1" --show-depends "$module"
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r file; do
@@ -80,11 +101,11 @@ mkdir -p "$(dirname "$image")"
 exec 9>"$image.lock"
 flock 9
 
-release=$(newest "$origin")
-[ -n "$release" ] || { echo "build.sh: no headers for $origin are installed: make setup" >&2; exit 1; }
-if [ "$(cat "$image/version" 2>/dev/null)" != "$release" ] || [ ! -d "$image/headers" ]; then
-	unpack "$release" "$image"
-fi
+case $origin in
+linux-source-*+*) from_source "$image" "${origin%+*}" "$home/${origin#*+}" ;;
+*) from_package "$image" "$origin" ;;
+esac
+release=$(cat "$image/version")
 
 wanted=$(cat "$home/init" "$home/build.sh" "$(command -v busybox)" | sha256sum)
 if [ "$(cat "$image/initrd.made-of" 2>/dev/null)" != "$wanted" ]; then

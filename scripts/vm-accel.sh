@@ -14,7 +14,7 @@ kvm='-accel kvm -cpu host'
 boots() {
 	local console
 	console=$(mktemp)
-	timeout --foreground -s KILL 10 qemu-system-x86_64 "$@" -m 256M -smp 2 -nodefaults -display none -no-reboot \
+	timeout --foreground -s KILL 10 qemu-system-x86_64 -machine q35 "$@" -m 256M -smp 2 -nodefaults -display none -no-reboot \
 		-serial "file:$console" -kernel "$image"/boot/vmlinuz-* -initrd "$image/initrd" \
 		-append 'console=ttyS0 quiet panic=-1 guest.probe' </dev/null >"$console.qemu" 2>&1 || true
 	grep -aq 'bellhop: booted' "$console"

@@ -23,9 +23,10 @@ rm -f "$job/verdict" "$job/console"
 printf '%q ' "$@" >"$job/command"
 
 status=0
+# Q35, since the older machine's firmware makes a slow kernel copy tables for minutes when it routes interrupts.
 # The report goes through a pipe, whatever this script's output is: QEMU opens it by name.
 # shellcheck disable=SC2086 # accel is several arguments
-timeout --foreground -s KILL "${VM_TIMEOUT:-900}" qemu-system-x86_64 $accel \
+timeout --foreground -s KILL "${VM_TIMEOUT:-900}" qemu-system-x86_64 -machine q35 $accel \
 	-m "${VM_MEMORY:-4G}" -smp "${VM_CPUS:-2}" -nodefaults -display none -no-reboot \
 	-kernel "$image"/boot/vmlinuz-* -initrd "$image/initrd" \
 	-append "console=ttyS0 loglevel=6 panic=-1 oops=panic watchdog_thresh=30 net.ifnames=0 tsc=reliable ${VM_APPEND:-} \

@@ -6,8 +6,8 @@
 # Each test finds a freshly loaded bellhop. It fails if it says so, breaks KTAP, takes longer than
 # tests/vm/timeouts allows, makes the kernel complain, or leaves the module impossible to remove.
 # BELLHOP_LOGS: a folder for one log per test. BELLHOP_PATIENCE: how many times as long as usual the tests may
-# take, on a kernel that is slow. With --limit first: only prints how many seconds the tests
-# may take altogether.
+# take, on a kernel that is slow. BELLHOP_HOSTILE_SECONDS and BELLHOP_STORM_ROUNDS make those tests longer.
+# With --limit first: only prints how many seconds the tests may take altogether.
 set -uo pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")" || exit 1
 logs=${BELLHOP_LOGS:-build/test-logs}
@@ -16,15 +16,21 @@ logs=${BELLHOP_LOGS:-build/test-logs}
 all_tests() {
 	local path
 	for path in tests/vm/*.sh tests/vm/*.cpp; do
-		path=$(basename "$path")
+		path=${path##*/}
 		[ "$path" = lib.sh ] || [ "$path" = '*.cpp' ] || echo "${path%.*}"
 	done
 }
 
 # limit NAME: seconds that a test may take.
 limit() {
-	awk -v name="$1" -v patience="${BELLHOP_PATIENCE:-1}" '
-		$1 == name || $1 == "default" { limit = $2 } END { print limit * patience }' tests/vm/timeouts
+	awk -v name="$1" -v patience="${BELLHOP_PATIENCE:-1}" \
+		-v attack="${BELLHOP_HOSTILE_SECONDS:-0}" -v rounds="${BELLHOP_STORM_ROUNDS:-0}" '
+		$1 == name || $1 == "default" { limit = $2 }
+		END {
+			if (name ~ /^hostile_|^setup_kill$/) more = attack
+			if (name == "storm") more = rounds * 15 * patience
+			print limit * patience + more
+		}' tests/vm/timeouts
 }
 
 # program NAME: its file.
@@ -113,9 +119,10 @@ if [ "${1:-}" = --limit ]; then
 	shift
 fi
 names=("$@")
-[ $# -gt 0 ] || mapfile -t names < <(all_tests)
+mapfile -t known < <(all_tests)
+[ $# -gt 0 ] || names=("${known[@]}")
 for name in "${names[@]}"; do
-	all_tests | grep -x -- "$name" >/dev/null || { echo "run-tests.sh: no test is called $name" >&2; exit 1; }
+	[[ " ${known[*]} " = *" $name "* ]] || { echo "run-tests.sh: no test is called $name" >&2; exit 1; }
 done
 if [ -n "$only_limit" ]; then
 	for name in "${names[@]}"; do

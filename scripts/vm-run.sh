@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # vm-run.sh KERNEL [TEST...]: builds all that the VM tests need and runs them, or all of them, in one guest
-# of one of qemu-images/kernels. Logs: build/vm-run/KERNEL, or the folder VM_JOB.
+# of one of qemu-images/kernels. Logs: build/vm-run/KERNEL, or the folder VM_JOB. What the environment says of
+# BELLHOP_* holds in the guest as well: BELLHOP_HOSTILE_SECONDS=300 vm-run.sh bookworm hostile_rings
 set -euo pipefail
 tree=$(dirname "$(dirname "$(realpath "$0")")")
 kernel=${1:?usage: vm-run.sh KERNEL [TEST...]}
@@ -23,5 +24,6 @@ flock --nonblock 8 || { echo "vm-run.sh: waiting for another run in $job" >&2; f
 make -s -j2 -C "$tree/tests/vm"
 mkdir "$job/logs"
 
-exec "$tree/scripts/vm-boot.sh" "$kernel" "$job" env BELLHOP_LOGS=/run/job/logs BELLHOP_PATIENCE="$BELLHOP_PATIENCE" \
-	scripts/run-tests.sh "$@"
+export BELLHOP_LOGS=/run/job/logs
+mapfile -t settings < <(env | grep '^BELLHOP_')
+exec "$tree/scripts/vm-boot.sh" "$kernel" "$job" env "${settings[@]}" scripts/run-tests.sh "$@"

@@ -9,7 +9,7 @@ KDIR =
 KERNEL = bookworm
 T =
 
-.PHONY: all module provider test fuzz bench vm demo check check-debug setup load unload install clean help
+.PHONY: all module provider test fuzz bench vm demo lint check check-debug setup load unload install clean help
 
 all: module provider
 
@@ -33,6 +33,9 @@ vm: ## VM tests: make vm T="load pingpong" KERNEL=bookworm; logs in build/vm-run
 
 demo: ## perftest on bellhop and on rdma_rxe, side by side in a guest
 	@scripts/setup.sh && scripts/demo.sh $(KERNEL)
+
+lint: ## what sparse, checkpatch, clang-tidy and others say of the sources; logs in build/lint
+	@scripts/lint.sh
 
 check: ## all tests; installs what they need
 	@scripts/setup.sh && scripts/check.sh

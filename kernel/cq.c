@@ -43,6 +43,7 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct bellhop_ucontext *ucontext =
 		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
 	struct bellhop_create_cq_resp resp = {};
+	size_t length;
 	u32 slots;
 	int err;
 
@@ -55,9 +56,8 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 
 	slots = roundup_pow_of_two(attr->cqe);
-	cq->mapping = bellhop_mapping_create(
-		&ucontext->ibucontext,
-		BELLHOP_RING_SLOTS + (size_t)slots * sizeof(struct bellhop_cqe), false);
+	length = BELLHOP_RING_SLOTS + (size_t)slots * sizeof(struct bellhop_cqe);
+	cq->mapping = bellhop_mapping_create(&ucontext->ibucontext, length, false);
 	if (IS_ERR(cq->mapping))
 		return PTR_ERR(cq->mapping);
 	spin_lock_init(&cq->lock);

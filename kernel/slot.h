@@ -112,10 +112,10 @@ extern struct bellhop_slot *bellhop_slot_chunks[BELLHOP_SLOT_CHUNKS];
 static inline struct bellhop_slot *bellhop_slot_find(u32 qpn)
 {
 	u32 index = array_index_nospec(qpn % BELLHOP_SLOTS, BELLHOP_SLOTS);
-	/* Pairs with the release in grow(): the locks are seen initialised. */
-	struct bellhop_slot *chunk =
-		smp_load_acquire(&bellhop_slot_chunks[index / BELLHOP_SLOTS_PER_CHUNK]);
+	struct bellhop_slot *chunk;
 
+	/* Pairs with the release in grow(): the locks are seen initialised. */
+	chunk = smp_load_acquire(&bellhop_slot_chunks[index / BELLHOP_SLOTS_PER_CHUNK]);
 	return chunk ? &chunk[index % BELLHOP_SLOTS_PER_CHUNK] : NULL;
 }
 

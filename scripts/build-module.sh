@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# build-module.sh [HEADERS]: builds build/module/<release>/bellhop.ko against a folder of kernel headers.
-# Kbuild writes beside the sources, so it is given a folder of links to them: the tree stays clean, and
-# kernels stay apart. Without HEADERS: those of the running kernel, else the newest that are installed.
+# build-module.sh [HEADERS [ARGUMENT...]]: builds $MODULES/<release>/bellhop.ko, by default in build/module,
+# against a folder of kernel headers; the arguments are for make. Kbuild writes beside the sources, so it is
+# given a folder of links to them: the tree stays clean, and kernels stay apart. Without HEADERS, or with '':
+# those of the running kernel, else the newest that are installed.
 set -euo pipefail
 tree=$(dirname "$(dirname "$(realpath "$0")")")
 
@@ -21,7 +22,7 @@ fi
 	exit 1
 }
 release=$("$tree/scripts/kernel-release.sh" "$headers")
-out=$tree/build/module/$release
+out=${MODULES:-$tree/build/module}/$release
 
 mkdir -p "$out"
 exec 9>"$out/.lock"
@@ -31,4 +32,4 @@ find "$out" -type l -delete
 cp -rsT "$tree/kernel" "$out/kernel"
 cp -rsT "$tree/uapi" "$out/uapi"
 ln -s "$tree/Kbuild" "$out/Kbuild"
-make --no-print-directory -j"$(nproc)" -C "$headers" M="$out" modules
+make --no-print-directory -j"$(nproc)" -C "$headers" M="$out" "${@:2}" modules

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# check-style.sh: what a machine can see of the house style: clang-format, shellcheck, the licence and the
-# name in each file's head, and the length of files.
+# check-style.sh: what a machine can see of the house style: clang-format, the licence and the name in each
+# file's head, and the length of files.
 set -uo pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")" || exit 1
 status=0
@@ -24,8 +24,6 @@ done
 [ ${#sources[@]} -gt 0 ] && [ ${#scripts[@]} -gt 0 ] || complain 'no files found: is this a git checkout?'
 
 clang-format --dry-run -Werror "${sources[@]}" || status=1
-shellcheck --severity=warning --external-sources --source-path=SCRIPTDIR --exclude=SC2317 "${scripts[@]}" ||
-	status=1
 
 short=0
 for file in "${sources[@]}" "${scripts[@]}" Kbuild Makefile; do

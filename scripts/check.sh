@@ -46,6 +46,7 @@ step() {
 step layers scripts/check-layers.sh
 step style scripts/check-style.sh
 step build make -j2 all
+step lint scripts/lint.sh
 step unit make -j2 -C tests/unit check
 step fuzz make -j2 -C tests/fuzz check
 step vm scripts/vm-run.sh bookworm

@@ -10,7 +10,9 @@ packages=(
 	# the provider
 	libibverbs-dev pkg-config
 	# unit tests, fuzzers, benchmarks, checks
-	libgtest-dev libbenchmark-dev clang libclang-rt-dev llvm clang-format shellcheck
+	libgtest-dev libbenchmark-dev clang libclang-rt-dev llvm clang-format
+	# lint; its checkpatch comes with the sources of the kernel
+	shellcheck sparse clang-tidy
 	# the kernel of check-debug
 	linux-source-6.1 flex bison bc libelf-dev
 	# guests

@@ -37,6 +37,7 @@ using Owned = std::unique_ptr<T, Disposer>;
 template <class T, class... Args>
 Owned<T> make(Args &&...args) noexcept
 {
+	// NOLINTNEXTLINE(misc-redundant-expression): they are equal for some T.
 	static_assert(sizeof(T) % alignof(T) == 0);
 	void *memory = std::aligned_alloc(alignof(T), sizeof(T));
 

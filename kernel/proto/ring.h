@@ -164,10 +164,7 @@ struct bellhop_completion_ring {
 	u32 fired;
 };
 
-/**
- * struct bellhop_completion - what a completion says, but for its phase; the fields are
- * those of struct bellhop_cqe
- */
+/* What a completion says, but for its phase; the fields are those of struct bellhop_cqe. */
 struct bellhop_completion {
 	u32 qpn;
 	u32 wqe_index;

@@ -51,14 +51,19 @@ struct bellhop_recv_wqe {
 };
 
 /**
- * bellhop_wqe_stride() - bytes that a queue's entries take
- * @head: bytes of the fixed head
+ * bellhop_wqe_send_stride() - bytes that each entry of a send queue takes
  * @limits: what the queue is created for
  *
- * Return: a multiple of 64 for send entries, so that none straddles a cache line more
- * than it must, and of 32 for receive entries.
+ * Return: a multiple of 64, so that none straddles a cache line more than it must.
  */
 u32 bellhop_wqe_send_stride(const struct bellhop_wqe_limits *limits);
+
+/**
+ * bellhop_wqe_recv_stride() - bytes that each entry of a receive queue takes
+ * @limits: what the queue is created for
+ *
+ * Return: a multiple of 32.
+ */
 u32 bellhop_wqe_recv_stride(const struct bellhop_wqe_limits *limits);
 
 /**

@@ -119,6 +119,40 @@ struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_q
 	return carry_pieces(qp, peer, bytes, last);
 }
 
+struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct bellhop_qp *peer,
+						  u8 *grh)
+{
+	struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	struct bellhop_cursor header = { .inline_data = grh };
+	struct bellhop_cursor own = {
+		.device = qp->device,
+		.pdn = qp->pdn,
+		.side = BELLHOP_SIDE_REQUESTER,
+		.sge = wqe->sge,
+		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
+	};
+	struct bellhop_cursor other = {
+		.device = peer->device,
+		.pdn = peer->pdn,
+		.access = BELLHOP_ACCESS_LOCAL_WRITE,
+		.side = BELLHOP_SIDE_RESPONDER,
+		.sge = peer->recv.wqe.sge,
+	};
+	struct bellhop_copy_result result;
+
+	lockdep_assert_held(&peer->slot->lock);
+
+	bellhop_cursor_seek(&header, 0);
+	bellhop_cursor_seek(&own, 0);
+	bellhop_cursor_seek(&other, 0);
+	result = bellhop_copy(&other, &header, BELLHOP_GRH_BYTES, !wqe->length);
+	if (!result.reason && wqe->length)
+		result = bellhop_copy(&other, &own, wqe->length, true);
+	bellhop_cursor_end(&own);
+	bellhop_cursor_end(&other);
+	return result;
+}
+
 enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
 					       const struct bellhop_qp *peer)
 {

@@ -19,6 +19,18 @@ struct bellhop_qp;
 struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes);
 
 /**
+ * bellhop_carry_datagram() - moves a datagram, behind its header
+ * @qp: the sender; the caller is its runner
+ * @peer: the responder; its receive entry is taken and has room for both
+ * @grh: the header
+ *
+ * Context: the caller holds @peer's slot lock.
+ * Return: as bellhop_carry().
+ */
+struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct bellhop_qp *peer,
+						  u8 *grh);
+
+/**
  * bellhop_carry_check_remote() - whether the responder's key opens the request's range
  * @qp: the requester; the caller is its runner
  * @peer: the responder

@@ -1,23 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* cq.c: makes completion queues and fills them. */
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include "cq.h"
+#include "inbox.h"
 #include "mapping.h"
+#include "qp.h"
 #include "ucontext.h"
 
-int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_completion *completion,
-		    bool solicited)
+static_assert((int)BELLHOP_WC_RDMA_READ == IB_WC_RDMA_READ);
+static_assert((int)BELLHOP_WC_RECV_RDMA_WITH_IMM == IB_WC_RECV_RDMA_WITH_IMM);
+static_assert((int)BELLHOP_WC_RNR_RETRY_EXC_ERR == IB_WC_RNR_RETRY_EXC_ERR);
+static_assert((int)BELLHOP_WC_GRH == IB_WC_GRH);
+static_assert((int)BELLHOP_WC_WITH_IMM == IB_WC_WITH_IMM);
+
+static int add_to_inbox(struct bellhop_inbox *inbox, struct bellhop_qp *qp, u64 wr_id,
+			const struct bellhop_completion *completion, bool solicited, bool *fire)
+{
+	struct ib_wc wc = {
+		.wr_id = wr_id,
+		.status = completion->status,
+		.opcode = completion->opcode,
+		.vendor_err = completion->vendor_err,
+		.byte_len = completion->byte_len,
+		.qp = &qp->ibqp,
+		.ex.imm_data = (__force __be32)completion->ex,
+		.src_qp = completion->src_qp,
+		.wc_flags = completion->wc_flags,
+		.sl = completion->sl,
+		.port_num = 1,
+	};
+
+	if (wc.wc_flags & IB_WC_GRH) {
+		wc.wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE;
+		wc.network_hdr_type =
+			completion->sl == BELLHOP_SL_IPV4 ? RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+	}
+	return bellhop_inbox_add(inbox, &wc, solicited, fire);
+}
+
+static int add(struct bellhop_cq *cq, struct bellhop_qp *qp, u64 wr_id,
+	       const struct bellhop_completion *completion, bool solicited, bool *fire)
+{
+	int err;
+
+	if (unlikely(cq->inbox))
+		return add_to_inbox(cq->inbox, qp, wr_id, completion, solicited, fire);
+	err = bellhop_ring_push(&cq->ring, completion);
+	if (!err)
+		*fire = bellhop_ring_fire(&cq->ring, solicited);
+	return err;
+}
+
+int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp, u64 wr_id,
+		    const struct bellhop_completion *completion, bool solicited)
 {
 	bool fire = false, overrun = false;
 	int err = -EOVERFLOW;
 
 	spin_lock(&cq->lock);
 	if (!cq->overrun) {
-		err = bellhop_ring_push(&cq->ring, completion);
+		err = add(cq, qp, wr_id, completion, solicited, &fire);
 		overrun = err;
 		cq->overrun = overrun;
-		if (!overrun)
-			fire = bellhop_ring_fire(&cq->ring, solicited);
 	}
 	spin_unlock(&cq->lock);
 
@@ -33,6 +78,14 @@ int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_completion *comp
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 	}
 	return err;
+}
+
+static int check_size(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr)
+{
+	if (!attr->cqe || attr->cqe > BELLHOP_MAX_CQE ||
+	    attr->comp_vector >= ibcq->device->num_comp_vectors)
+		return -EINVAL;
+	return 0;
 }
 
 int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -51,9 +104,9 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EOPNOTSUPP;
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	if (!attr->cqe || attr->cqe > BELLHOP_MAX_CQE ||
-	    attr->comp_vector >= ibcq->device->num_comp_vectors)
-		return -EINVAL;
+	err = check_size(ibcq, attr);
+	if (err)
+		return err;
 
 	slots = roundup_pow_of_two(attr->cqe);
 	length = BELLHOP_RING_SLOTS + (size_t)slots * sizeof(struct bellhop_cqe);
@@ -75,8 +128,29 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
+int bellhop_cq_create_kernel(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr)
+{
+	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
+	int err;
+
+	if (attr->flags)
+		return -EOPNOTSUPP;
+	err = check_size(ibcq, attr);
+	if (err)
+		return err;
+	ibcq->cqe = roundup_pow_of_two(attr->cqe);
+	cq->inbox = bellhop_inbox_create(ibcq->cqe);
+	if (!cq->inbox)
+		return -ENOMEM;
+	spin_lock_init(&cq->lock);
+	return 0;
+}
+
 int bellhop_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	bellhop_mapping_destroy(bellhop_cq_of(ibcq)->mapping);
+	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
+
+	bellhop_mapping_destroy(cq->mapping);
+	kvfree(cq->inbox);
 	return 0;
 }

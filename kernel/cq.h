@@ -11,7 +11,9 @@
 #define BELLHOP_MAX_CQ (1 << 17)
 #define BELLHOP_MAX_CQE (1 << 22)
 
+struct bellhop_inbox;
 struct bellhop_mapping;
+struct bellhop_qp;
 
 /**
  * struct bellhop_cq - a completion queue
@@ -19,6 +21,7 @@ struct bellhop_mapping;
  * @mapping: the ring's memory
  * @lock: the ring; innermost of all locks
  * @ring: under @lock
+ * @inbox: of a consumer in the kernel, instead of @mapping and @ring; else NULL
  * @overrun: a completion was lost, and none will follow; under @lock
  */
 struct bellhop_cq {
@@ -26,6 +29,7 @@ struct bellhop_cq {
 	struct bellhop_mapping *mapping;
 	spinlock_t lock;
 	struct bellhop_completion_ring ring;
+	struct bellhop_inbox *inbox;
 	bool overrun;
 };
 
@@ -36,7 +40,9 @@ static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
 
 /**
  * bellhop_cq_push() - adds a completion and raises the event that was asked for
- * @cq: the queue; somebody's QP keeps it there
+ * @cq: the queue; @qp keeps it there
+ * @qp: whose entry was completed
+ * @wr_id: the entry's, to a consumer in the kernel
  * @completion: what it says
  * @solicited: the completion counts as solicited
  *
@@ -44,12 +50,13 @@ static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
  * Context: any but hard interrupts; takes @cq->lock.
  * Return: 0, or -EOVERFLOW when the completion is lost.
  */
-int bellhop_cq_push(struct bellhop_cq *cq, const struct bellhop_completion *completion,
-		    bool solicited);
+int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp, u64 wr_id,
+		    const struct bellhop_completion *completion, bool solicited);
 
 /* Operations of struct ib_device_ops. */
 int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      struct uverbs_attr_bundle *attrs);
+int bellhop_cq_create_kernel(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr);
 int bellhop_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
 
 #endif

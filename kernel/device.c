@@ -5,15 +5,18 @@
 #include <linux/platform_device.h>
 #include <linux/random.h>
 #include <rdma/bellhop-abi.h>
+#include "ah.h"
 #include "compat/ops.h"
 #include "cq.h"
 #include "device.h"
+#include "inbox.h"
 #include "kick.h"
 #include "mapping.h"
 #include "mr.h"
 #include "netdev.h"
 #include "pd.h"
 #include "port.h"
+#include "post.h"
 #include "qp.h"
 #include "ucontext.h"
 
@@ -28,25 +31,35 @@ static const struct ib_device_ops device_ops = {
 
 	.alloc_pd = bellhop_pd_alloc,
 	.alloc_ucontext = bellhop_ucontext_alloc,
+	.create_ah = bellhop_ah_create,
 	.create_qp = bellhop_qp_create,
+	.create_user_ah = bellhop_ah_create,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_pd = bellhop_pd_dealloc,
 	.dealloc_ucontext = bellhop_ucontext_dealloc,
 	.dereg_mr = bellhop_mr_deregister,
+	.destroy_ah = bellhop_ah_destroy,
 	.destroy_cq = bellhop_cq_destroy,
 	.destroy_qp = bellhop_qp_destroy,
 	.disassociate_ucontext = bellhop_ucontext_disassociate,
 	.fill_res_qp_entry = bellhop_qp_fill_res,
+	.get_dma_mr = bellhop_mr_get_dma,
 	.get_link_layer = bellhop_port_link_layer,
 	.get_port_immutable = bellhop_port_immutable,
 	.mmap = bellhop_mapping_mmap,
 	.mmap_free = bellhop_mapping_free,
 	.modify_qp = bellhop_qp_modify,
+	.poll_cq = bellhop_inbox_poll,
+	.post_recv = bellhop_post_recv,
+	.post_send = bellhop_post_send,
+	.query_ah = bellhop_ah_query,
 	.query_device = query_device,
 	.query_pkey = bellhop_port_query_pkey,
 	.query_port = bellhop_port_query,
 	.query_qp = bellhop_qp_query,
+	.req_notify_cq = bellhop_inbox_arm,
 
+	INIT_RDMA_OBJ_SIZE(ib_ah, bellhop_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, bellhop_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, bellhop_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, bellhop_qp, ibqp),
@@ -72,6 +85,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_cqe = BELLHOP_MAX_CQE;
 	attr->max_mr = BELLHOP_MAX_MR;
 	attr->max_pd = BELLHOP_MAX_PD;
+	attr->max_ah = BELLHOP_MAX_AH;
 	attr->max_qp_rd_atom = BELLHOP_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = BELLHOP_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = BELLHOP_MAX_RD_ATOMIC * BELLHOP_MAX_QP;

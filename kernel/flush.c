@@ -2,7 +2,7 @@
 /* flush.c: flushes both queues in the order in which they were posted (IBA 10.8.6.4). */
 #include "flush.h"
 #include "qp.h"
-#include "respond.h"
+#include "receive.h"
 #include "run.h"
 #include "send.h"
 #include "slot.h"
@@ -44,7 +44,7 @@ static bool flush_receive(struct bellhop_qp *qp)
 			.vendor_err = BELLHOP_REASON_FLUSHED,
 		};
 
-		bellhop_respond_complete(qp, &completion, true);
+		bellhop_receive_complete(qp, &completion, true);
 	}
 	spin_unlock(&qp->slot->lock);
 	return flushed;

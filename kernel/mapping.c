@@ -45,14 +45,18 @@ struct bellhop_mapping *bellhop_mapping_create(struct ib_ucontext *ibucontext, s
 		return ERR_PTR(-ENOMEM);
 	length = PAGE_ALIGN(length);
 	mapping->read_only = read_only;
-	err = charge(mapping, length);
-	if (err)
-		goto err_free;
+	if (ibucontext) {
+		err = charge(mapping, length);
+		if (err)
+			goto err_free;
+	}
 	err = -ENOMEM;
 	/* Single pages, so that vm_insert_page() can take each. */
 	mapping->memory = __vmalloc(length, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!mapping->memory)
 		goto err_charge;
+	if (!ibucontext)
+		return mapping;
 	err = rdma_user_mmap_entry_insert(ibucontext, &mapping->entry, length);
 	if (err)
 		goto err_memory;
@@ -61,7 +65,8 @@ struct bellhop_mapping *bellhop_mapping_create(struct ib_ucontext *ibucontext, s
 err_memory:
 	vfree(mapping->memory);
 err_charge:
-	uncharge(mapping, length);
+	if (ibucontext)
+		uncharge(mapping, length);
 err_free:
 	kfree(mapping);
 	return ERR_PTR(err);
@@ -69,8 +74,14 @@ err_free:
 
 void bellhop_mapping_destroy(struct bellhop_mapping *mapping)
 {
-	if (mapping)
+	if (!mapping)
+		return;
+	if (mapping->mm) {
 		rdma_user_mmap_entry_remove(&mapping->entry);
+		return;
+	}
+	vfree(mapping->memory);
+	kfree(mapping);
 }
 
 void bellhop_mapping_free(struct rdma_user_mmap_entry *entry)

@@ -10,7 +10,7 @@
  * @entry: the core's part, with the offset
  * @memory: the kernel's address
  * @read_only: user space may not write
- * @mm: whose locked memory it counts as
+ * @mm: whose locked memory it counts as; NULL is the kernel's own, which nobody maps
  *
  * Pages that are mapped stay until they are unmapped, even when this is gone.
  */
@@ -24,7 +24,7 @@ struct bellhop_mapping {
 /**
  * bellhop_mapping_create() - allocates zeroed memory, charged to the caller's cgroup and
  * counted against its RLIMIT_MEMLOCK
- * @ibucontext: who may map it
+ * @ibucontext: who may map it, or NULL
  * @length: bytes; rounded up to pages
  * @read_only: refuse writable mappings
  *

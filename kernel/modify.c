@@ -56,7 +56,7 @@ static int check(const struct bellhop_qp *qp, const struct ib_qp_attr *attr, int
 		return -EOPNOTSUPP;
 	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != now)
 		return -EINVAL;
-	if (!ib_modify_qp_is_ok(now, next, IB_QPT_RC, mask))
+	if (!ib_modify_qp_is_ok(now, next, qp->ibqp.qp_type, mask))
 		return -EINVAL;
 	err = check_path(qp, attr, mask);
 	return err ?: check_limits(attr, mask);
@@ -73,6 +73,7 @@ static void remember(struct ib_qp_attr *to, const struct ib_qp_attr *from, int m
 	KEEP(IB_QP_ACCESS_FLAGS, qp_access_flags);
 	KEEP(IB_QP_PKEY_INDEX, pkey_index);
 	KEEP(IB_QP_PORT, port_num);
+	KEEP(IB_QP_QKEY, qkey);
 	KEEP(IB_QP_AV, ah_attr);
 	KEEP(IB_QP_PATH_MTU, path_mtu);
 	KEEP(IB_QP_TIMEOUT, timeout);
@@ -91,6 +92,16 @@ static void remember(struct ib_qp_attr *to, const struct ib_qp_attr *from, int m
 	to->ah_attr.grh.sgid_attr = NULL;
 }
 
+/* A library begins its end of the ring anew by itself. */
+static void rewind_queue(struct bellhop_work_ring *ring, struct bellhop_ledger *ledger)
+{
+	bellhop_ring_rewind(ring);
+	if (ledger->ids) {
+		bellhop_ledger_reset(ledger);
+		WRITE_ONCE(ring->hdr->producer, 0);
+	}
+}
+
 static void reset(struct bellhop_qp *qp)
 {
 	struct bellhop_sender *send = &qp->send;
@@ -100,11 +111,11 @@ static void reset(struct bellhop_qp *qp)
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.cap = cap;
 
-	bellhop_ring_rewind(&send->ring);
+	rewind_queue(&send->ring, &qp->send_ledger);
 	send->busy = false;
 	send->resume_ns = 0;
 	send->sqd_notify = false;
-	bellhop_ring_rewind(&recv->ring);
+	rewind_queue(&recv->ring, &qp->recv_ledger);
 	recv->busy = false;
 	recv->established = false;
 	recv->epoch = bellhop_qp_new_epoch();
@@ -124,6 +135,8 @@ static void apply(struct bellhop_qp *qp, const struct ib_qp_attr *attr, int mask
 		recv->rules.max_rd_atomic = attr->max_dest_rd_atomic;
 	if (mask & IB_QP_MIN_RNR_TIMER)
 		recv->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_QKEY)
+		recv->rules.qkey = attr->qkey;
 	if (mask & IB_QP_DEST_QPN) {
 		send->peer_qpn = attr->dest_qp_num;
 		recv->rules.source_qpn = attr->dest_qp_num;

@@ -50,29 +50,50 @@ static int build_extents(struct bellhop_mr *mr)
 	return end < mr->region.length ? -EFAULT : 0;
 }
 
-struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
-				  struct ib_dmah *dmah, struct ib_udata *udata)
+static struct bellhop_mr *alloc(struct ib_pd *ibpd, u64 start, u64 length, int access)
 {
-	struct bellhop_device *device = bellhop_device_of(ibpd->device);
-	struct bellhop_mr *mr;
+	struct bellhop_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	enum bellhop_side side;
-	int index, err;
 
-	if (dmah || (access & ~SUPPORTED_ACCESS))
-		return ERR_PTR(-EOPNOTSUPP);
-	if (bellhop_key_check_region(iova, length))
-		return ERR_PTR(-EINVAL);
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	mr->region.start = iova;
+		return NULL;
+	mr->region.start = start;
 	mr->region.length = length;
 	mr->region.pdn = bellhop_pd_number(ibpd);
 	mr->region.access = access & DECIDING_ACCESS;
 	for (side = 0; side < BELLHOP_SIDES; side++)
 		refcount_set(&mr->refs[side].count, 1);
 	init_completion(&mr->unused);
+	return mr;
+}
 
+static int publish(struct bellhop_mr *mr, struct ib_pd *ibpd)
+{
+	struct bellhop_keys *keys = &bellhop_device_of(ibpd->device)->keys;
+	int index = bellhop_keys_alloc(keys);
+
+	if (index < 0)
+		return index;
+	mr->region.lkey = bellhop_key_make(index, (u8)get_random_u32());
+	mr->ibmr.lkey = mr->region.lkey;
+	mr->ibmr.rkey = mr->region.lkey | BELLHOP_KEY_REMOTE;
+	bellhop_keys_publish(keys, index, mr);
+	return 0;
+}
+
+struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+				  struct ib_dmah *dmah, struct ib_udata *udata)
+{
+	struct bellhop_mr *mr;
+	int err;
+
+	if (dmah || (access & ~SUPPORTED_ACCESS))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (bellhop_key_check_region(iova, length))
+		return ERR_PTR(-EINVAL);
+	mr = alloc(ibpd, iova, length, access);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
 	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
 	if (IS_ERR(mr->umem)) {
 		err = PTR_ERR(mr->umem);
@@ -81,21 +102,41 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 	err = build_extents(mr);
 	if (err)
 		goto err_umem;
-	index = bellhop_keys_alloc(&device->keys);
-	if (index < 0) {
-		err = index;
+	err = publish(mr, ibpd);
+	if (err)
 		goto err_umem;
-	}
-	mr->region.lkey = bellhop_key_make(index, (u8)get_random_u32());
-	mr->ibmr.lkey = mr->region.lkey;
-	mr->ibmr.rkey = mr->region.lkey | BELLHOP_KEY_REMOTE;
-	bellhop_keys_publish(&device->keys, index, mr);
 	return &mr->ibmr;
 
 err_umem:
 	kvfree(mr->extents);
 	ib_umem_release(mr->umem);
 err_free:
+	kfree(mr);
+	return ERR_PTR(err);
+}
+
+/*
+ * All of the kernel's memory, for consumers in the kernel: without a DMA device their
+ * addresses are the kernel's own. No user's QP is in the protection domain of one.
+ */
+struct ib_mr *bellhop_mr_get_dma(struct ib_pd *ibpd, int access)
+{
+	struct bellhop_mr *mr = alloc(ibpd, 0, U64_MAX, access);
+	int err = -ENOMEM;
+
+	if (!mr)
+		return ERR_PTR(err);
+	mr->extents = kvmalloc_array(1, sizeof(*mr->extents), GFP_KERNEL);
+	if (!mr->extents)
+		goto err_free;
+	mr->num_extents = bellhop_extent_append(mr->extents, 0, 0, NULL);
+	err = publish(mr, ibpd);
+	if (err)
+		goto err_free;
+	return &mr->ibmr;
+
+err_free:
+	kvfree(mr->extents);
 	kfree(mr);
 	return ERR_PTR(err);
 }

@@ -116,6 +116,7 @@ static inline u8 *bellhop_mr_bytes(const struct bellhop_mr *mr, u64 addr, u64 *l
 /* Operations of struct ib_device_ops. */
 struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 				  struct ib_dmah *dmah, struct ib_udata *udata);
+struct ib_mr *bellhop_mr_get_dma(struct ib_pd *ibpd, int access);
 int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif

@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 #include <rdma/bellhop-abi.h>
 #include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include "device.h"
 #include "port.h"
@@ -14,6 +15,19 @@
 enum ib_mtu bellhop_port_mtu(const struct bellhop_device *device)
 {
 	return iboe_get_mtu(READ_ONCE(device->netdev->mtu)) ?: IB_MTU_256;
+}
+
+bool bellhop_port_has_gid(const struct bellhop_device *device, const union ib_gid *gid)
+{
+	/* The core takes a device that it does not change. */
+	struct ib_device *ibdev = (struct ib_device *)&device->ibdev;
+	const struct ib_gid_attr *found =
+		rdma_find_gid_by_port(ibdev, gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+
+	if (IS_ERR(found))
+		return false;
+	rdma_put_gid_attr(found);
+	return true;
 }
 
 void bellhop_port_update(struct bellhop_device *device)
@@ -55,6 +69,7 @@ int bellhop_port_query(struct ib_device *ibdev, u32 port_num, struct ib_port_att
 	attr->active_mtu = bellhop_port_mtu(device);
 	attr->gid_tbl_len = GID_TABLE_LEN;
 	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->pkey_tbl_len = 1;
 	attr->max_msg_sz = BELLHOP_MAX_MESSAGE;
 	attr->max_vl_num = 1;

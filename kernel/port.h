@@ -26,6 +26,32 @@ static inline bool bellhop_port_is_active(const struct bellhop_device *device)
 }
 
 /**
+ * bellhop_port_joins() - whether a message gets from one port to another, or to itself
+ * @from: a device
+ * @to: a device
+ *
+ * Both are up and in one network namespace.
+ * Context: any.
+ */
+static inline bool bellhop_port_joins(const struct bellhop_device *from,
+				      const struct bellhop_device *to)
+{
+	if (!bellhop_port_is_active(to))
+		return false;
+	return from == to ||
+	       (bellhop_port_is_active(from) && net_eq(dev_net(from->netdev), dev_net(to->netdev)));
+}
+
+/**
+ * bellhop_port_has_gid() - whether a GID is one of the port's
+ * @device: the device
+ * @gid: the GID
+ *
+ * Context: any.
+ */
+bool bellhop_port_has_gid(const struct bellhop_device *device, const union ib_gid *gid);
+
+/**
  * bellhop_port_mtu() - the largest path MTU that fits the interface's
  * @device: the device
  *

@@ -52,7 +52,9 @@ static int check_init(const struct ib_qp_init_attr *attr)
 {
 	const struct ib_qp_cap *cap = &attr->cap;
 
-	if (attr->qp_type != IB_QPT_RC || attr->create_flags || attr->srq)
+	if (attr->create_flags || attr->srq)
+		return -EOPNOTSUPP;
+	if (attr->qp_type != IB_QPT_RC && attr->qp_type != IB_QPT_UD && attr->qp_type != IB_QPT_GSI)
 		return -EOPNOTSUPP;
 	if (!attr->send_cq || !attr->recv_cq)
 		return -EINVAL;
@@ -81,8 +83,10 @@ static struct bellhop_mapping *create_ring(struct ib_ucontext *ibucontext, u32 w
 	ring->hdr = mapping->memory;
 	ring->mask = slots - 1;
 	ring->stride = stride;
-	map->offset = bellhop_mapping_offset(mapping);
-	map->length = bellhop_mapping_length(mapping);
+	if (ibucontext) {
+		map->offset = bellhop_mapping_offset(mapping);
+		map->length = bellhop_mapping_length(mapping);
+	}
 	map->slots = slots;
 	map->stride = stride;
 	return mapping;
@@ -96,6 +100,7 @@ static int create_rings(struct bellhop_qp *qp, struct ib_ucontext *ibucontext,
 
 	send->limits.max_sge = cap->max_send_sge;
 	send->limits.max_inline = cap->max_inline_data;
+	send->limits.datagram = qp->ibqp.qp_type != IB_QPT_RC;
 	qp->sq_mapping =
 		create_ring(ibucontext, cap->max_send_wr, bellhop_wqe_send_stride(&send->limits),
 			    &send->ring, &resp->sq);
@@ -115,6 +120,20 @@ static int create_rings(struct bellhop_qp *qp, struct ib_ucontext *ibucontext,
 	return 0;
 }
 
+static int create_ledgers(struct bellhop_qp *qp, const struct bellhop_create_qp_resp *resp)
+{
+	return bellhop_ledger_create(&qp->send_ledger, resp->sq.slots)
+		       ?: bellhop_ledger_create(&qp->recv_ledger, resp->rq.slots);
+}
+
+static void free_rings(struct bellhop_qp *qp)
+{
+	bellhop_ledger_destroy(&qp->recv_ledger);
+	bellhop_ledger_destroy(&qp->send_ledger);
+	bellhop_mapping_destroy(qp->rq_mapping);
+	bellhop_mapping_destroy(qp->sq_mapping);
+}
+
 int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
 	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
@@ -123,17 +142,15 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	struct bellhop_create_qp_resp resp = {};
 	int err;
 
-	if (!ucontext)
-		return -EOPNOTSUPP;
 	err = check_init(attr);
 	if (err)
 		return err;
-	if (udata->outlen < sizeof(resp))
+	if (ucontext && udata->outlen < sizeof(resp))
 		return -EINVAL;
 
 	qp->device = bellhop_device_of(ibqp->device);
 	qp->pdn = bellhop_pd_number(ibqp->pd);
-	qp->context_id = ucontext->id;
+	qp->context_id = ucontext ? ucontext->id : 0;
 	qp->send_cq = bellhop_cq_of(attr->send_cq);
 	qp->recv_cq = bellhop_cq_of(attr->recv_cq);
 	qp->send.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
@@ -141,27 +158,35 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	mutex_init(&qp->modify_lock);
 	bellhop_run_setup(qp);
 
-	err = create_rings(qp, &ucontext->ibucontext, &attr->cap, &resp);
+	err = create_rings(qp, ucontext ? &ucontext->ibucontext : NULL, &attr->cap, &resp);
 	if (err)
 		return err;
+	if (!ucontext) {
+		err = create_ledgers(qp, &resp);
+		if (err)
+			goto err_rings;
+	}
 	qp->attr.cap = attr->cap;
 	qp->slot = bellhop_slot_alloc(&qp->qpn);
 	if (IS_ERR(qp->slot)) {
 		err = PTR_ERR(qp->slot);
 		goto err_rings;
 	}
-	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	err = ucontext ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
 	if (err)
 		goto err_slot;
 	ibqp->qp_num = qp->qpn;
 	bellhop_slot_publish(qp->slot, qp->qpn, qp);
+	if (ibqp->qp_type == IB_QPT_GSI) {
+		ibqp->qp_num = BELLHOP_GSI_QPN;
+		bellhop_gsi_add(&qp->gsi, qp->device, qp->qpn);
+	}
 	return 0;
 
 err_slot:
 	bellhop_slot_free(qp->qpn);
 err_rings:
-	bellhop_mapping_destroy(qp->rq_mapping);
-	bellhop_mapping_destroy(qp->sq_mapping);
+	free_rings(qp);
 	return err;
 }
 
@@ -170,11 +195,12 @@ int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
 
 	/* No peer, kick or waiter finds it any more; then its own runner ends. */
+	if (ibqp->qp_type == IB_QPT_GSI)
+		bellhop_gsi_remove(&qp->gsi);
 	bellhop_slot_withdraw(qp->slot);
 	bellhop_run_stop(qp);
 	bellhop_slot_free(qp->qpn);
-	bellhop_mapping_destroy(qp->rq_mapping);
-	bellhop_mapping_destroy(qp->sq_mapping);
+	free_rings(qp);
 	return 0;
 }
 

@@ -15,6 +15,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
+#include "gsi.h"
+#include "ledger.h"
 #include "proto/responder.h"
 #include "proto/retry.h"
 #include "proto/ring.h"
@@ -45,8 +47,9 @@ struct bellhop_slot;
  * @resume_ns: not before this time; 0 is at once
  * @woken: set by a receiver that got a receive entry: do not wait for @resume_ns
  * @sqd_notify: tell when the queue is drained
- * @peer_qpn: the destination QP
- * @peer_gid: the destination's
+ * @peer_qpn: the destination QP; of a datagram, the entry's
+ * @peer_gid: the destination's; likewise
+ * @own_gid: of a datagram, the source's
  * @max_rd_atomic: reads that the peer takes; 0 is none
  */
 struct bellhop_sender {
@@ -64,6 +67,7 @@ struct bellhop_sender {
 	bool sqd_notify;
 	u32 peer_qpn;
 	union ib_gid peer_gid;
+	union ib_gid own_gid;
 	u32 max_rd_atomic;
 	struct bellhop_send_wqe wqe;
 };
@@ -105,11 +109,14 @@ struct bellhop_receiver {
  * @slot: its place in the table of QP numbers
  * @qpn: its number
  * @pdn: its protection domain
- * @context_id: the user context that may kick it
+ * @context_id: the user context that may kick it; 0 is a consumer in the kernel
  * @send_cq: where sends complete
  * @recv_cq: where receives complete
  * @sq_mapping: the send ring's memory, or NULL
  * @rq_mapping: the receive ring's memory, or NULL
+ * @send_ledger: what a consumer in the kernel has posted there
+ * @recv_ledger: likewise
+ * @gsi: how a general services QP is found
  * @run: the run word
  * @hold: somebody wants the run word for good; written under the slot's gate
  * @held: where that somebody sleeps
@@ -132,6 +139,9 @@ struct bellhop_qp {
 	struct bellhop_cq *recv_cq;
 	struct bellhop_mapping *sq_mapping;
 	struct bellhop_mapping *rq_mapping;
+	struct bellhop_ledger send_ledger;
+	struct bellhop_ledger recv_ledger;
+	struct bellhop_gsi gsi;
 
 	u32 run ____cacheline_aligned_in_smp;
 	bool hold;

@@ -37,23 +37,4 @@ struct bellhop_answer {
  */
 struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes);
 
-/**
- * bellhop_respond_wake_waiter() - tells a sender that was not received to try again
- * @qp: the responder; the caller is its runner
- *
- * Context: any but hard interrupts; takes the QP's own slot lock.
- */
-void bellhop_respond_wake_waiter(struct bellhop_qp *qp);
-
-/**
- * bellhop_respond_complete() - ends the receive entry that is being filled
- * @qp: the responder
- * @completion: what the caller knows of it; the rest is filled in
- * @solicited: the sender asked for an event
- *
- * Context: the caller holds the QP's slot lock.
- */
-void bellhop_respond_complete(struct bellhop_qp *qp, struct bellhop_completion *completion,
-			      bool solicited);
-
 #endif

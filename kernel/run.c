@@ -7,7 +7,7 @@
 #include "flush.h"
 #include "proto/run.h"
 #include "qp.h"
-#include "respond.h"
+#include "receive.h"
 #include "run.h"
 #include "send.h"
 #include "slot.h"
@@ -36,7 +36,7 @@ static bool step(struct bellhop_qp *qp, struct bellhop_share *share)
 	if (bellhop_state_flushes(bellhop_qp_state(qp)))
 		return bellhop_flush_step(qp, share);
 	if (READ_ONCE(qp->recv.waiter_qpn))
-		bellhop_respond_wake_waiter(qp);
+		bellhop_receive_wake_waiter(qp);
 	return bellhop_send_step(qp, share);
 }
 

@@ -12,6 +12,7 @@
  */
 #include <linux/ktime.h>
 #include "cq.h"
+#include "datagram.h"
 #include "qp.h"
 #include "respond.h"
 #include "run.h"
@@ -33,6 +34,7 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 {
 	struct bellhop_sender *send = &qp->send;
 	bool error = status != BELLHOP_WC_SUCCESS;
+	u64 wr_id = bellhop_ledger_retire(&qp->send_ledger, send->index);
 
 	send->busy = false;
 	send->resume_ns = 0;
@@ -48,7 +50,7 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 			.status = status,
 		};
 
-		if (bellhop_cq_push(qp->send_cq, &completion, error) &&
+		if (bellhop_cq_push(qp->send_cq, qp, wr_id, &completion, error) &&
 		    !bellhop_state_flushes(bellhop_qp_state(qp))) {
 			fail(qp, BELLHOP_REASON_CQ_OVERRUN);
 			bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
@@ -93,6 +95,8 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	bellhop_retry_progress(&send->retry);
 	if (!reason && (send->wqe.op->traits & BELLHOP_OP_READ) && !send->max_rd_atomic)
 		reason = BELLHOP_REASON_NO_RD_ATOMIC;
+	if (!reason && send->limits.datagram)
+		reason = bellhop_datagram_address(qp);
 	if (reason)
 		bellhop_send_complete(qp, bellhop_wqe_status(reason), reason);
 	return true;
@@ -161,6 +165,11 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 		      BELLHOP_REASON_RNR);
 		return true;
 	case BELLHOP_ANSWER_NONE:
+		if (send->limits.datagram) {
+			/* Nobody was there, which nobody notices (IBA 9.8.3). */
+			bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
+			return has_more(qp, fresh);
+		}
 		retry(qp, share, bellhop_retry_silent(&send->retry), BELLHOP_REASON_SILENT);
 		return true;
 	case BELLHOP_ANSWER_NAK:

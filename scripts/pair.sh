@@ -27,8 +27,12 @@ gone() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# listening PORT: whether a TCP socket waits for connections there.
+# listening PORT: whether a TCP socket waits for connections there, or with "cm", anything of rdma_cm.
 listening() {
+	if [ "$1" = cm ]; then
+		rdma resource show cm_id | grep -q 'state LISTEN'
+		return
+	fi
 	grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$1") [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6
 }
 

@@ -8,7 +8,7 @@ packages=(
 	# the module
 	build-essential linux-headers-amd64 kmod
 	# the provider
-	libibverbs-dev pkg-config
+	libibverbs-dev librdmacm-dev pkg-config
 	# unit tests, fuzzers, benchmarks, checks
 	libgtest-dev libbenchmark-dev clang libclang-rt-dev llvm clang-format
 	# lint; its checkpatch comes with the sources of the kernel
@@ -18,7 +18,7 @@ packages=(
 	# guests
 	qemu-system-x86 busybox-static cpio xz-utils zstd procps
 	# what guests run
-	iproute2 rdma-core ibverbs-utils perftest
+	iproute2 rdma-core ibverbs-utils rdmacm-utils perftest
 )
 
 as_root() {

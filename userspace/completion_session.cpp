@@ -69,7 +69,7 @@ void offer_completion_session(CompletionQueue &cq, std::uint64_t wc_flags) noexc
 	if (wc_flags & IBV_WC_EX_WITH_SLID)
 		calls.read_slid = read_none<std::uint32_t>;
 	if (wc_flags & IBV_WC_EX_WITH_SL)
-		calls.read_sl = read_none<std::uint8_t>;
+		calls.read_sl = read<std::uint8_t, &bellhop_cqe::sl>;
 	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
 		calls.read_dlid_path_bits = read_none<std::uint8_t>;
 }

@@ -2,6 +2,7 @@
 // operations.cpp: the table of what bellhop answers itself.
 #include "operations.hpp"
 
+#include "ah.hpp"
 #include "completion_queue.hpp"
 #include "context.hpp"
 #include "device.hpp"
@@ -19,6 +20,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.alloc_parent_domain = alloc_parent_domain;
 	ops.alloc_pd = alloc_pd;
 	ops.alloc_td = alloc_td;
+	ops.create_ah = create_ah;
 	ops.create_cq = create_cq;
 	ops.create_cq_ex = create_cq_ex;
 	ops.create_qp = create_qp;
@@ -26,6 +28,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.dealloc_pd = dealloc_pd;
 	ops.dealloc_td = dealloc_td;
 	ops.dereg_mr = dereg_mr;
+	ops.destroy_ah = destroy_ah;
 	ops.destroy_cq = destroy_cq;
 	ops.destroy_qp = destroy_qp;
 	ops.free_context = free_context;

@@ -20,10 +20,12 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 {
 	constexpr std::uint32_t KNOWN = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
-	if (attr.qp_type != IBV_QPT_RC || attr.srq || (attr.comp_mask & ~KNOWN))
+	if ((attr.qp_type != IBV_QPT_RC && attr.qp_type != IBV_QPT_UD) || attr.srq ||
+	    (attr.comp_mask & ~KNOWN))
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
-	    (attr.send_ops_flags & ~WORK_REQUESTS))
+	    (attr.send_ops_flags &
+	     ~(attr.qp_type == IBV_QPT_UD ? DATAGRAM_WORK_REQUESTS : WORK_REQUESTS)))
 		return EOPNOTSUPP;
 	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD) || !attr.pd || !attr.send_cq || !attr.recv_cq)
 		return EINVAL;
@@ -60,10 +62,13 @@ int QueuePair::attach(const bellhop_create_qp_resp &rings, const ibv_qp_cap &cap
 		return error;
 	if (int error = recv_mapping_.map(fd, rings.rq.offset, rings.rq.length, PROTECTION))
 		return error;
-	bool attached = send.attach(send_mapping_.memory(), rings.sq,
-				    { cap.max_send_sge, cap.max_inline_data }, kick, qp.qp_num) &&
-			recv.attach(recv_mapping_.memory(), rings.rq, { cap.max_recv_sge, 0 }, kick,
-				    qp.qp_num);
+	const WqeLimits send_limits{ .max_sge = cap.max_send_sge,
+				     .max_inline = cap.max_inline_data,
+				     .datagram = qp.qp_type == IBV_QPT_UD };
+	const WqeLimits recv_limits{ .max_sge = cap.max_recv_sge, .max_inline = 0 };
+	bool attached =
+		send.attach(send_mapping_.memory(), rings.sq, send_limits, kick, qp.qp_num) &&
+		recv.attach(recv_mapping_.memory(), rings.rq, recv_limits, kick, qp.qp_num);
 
 	return attached ? 0 : ENOMEM;
 }

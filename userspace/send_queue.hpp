@@ -44,12 +44,14 @@ public:
 		// Inline is what the payload turns out to be.
 		std::uint32_t flags = qp.wr_flags & ~std::uint32_t{ BELLHOP_SQE_INLINE };
 
+		check_address();
 		session_.slot = nullptr;
 		if (session_.error)
 			return;
 		if (int error = admit(session_.next)) {
 			session_.error = error;
-		} else if (flags & ~SQE_FLAGS) {
+		} else if ((flags & ~SQE_FLAGS) ||
+			   (limits_.datagram && !OPCODE_ROWS[opcode].datagram)) {
 			session_.error = EINVAL;
 		} else {
 			session_.slot = ring_.slot(session_.next);
@@ -57,9 +59,21 @@ public:
 			session_.flags = static_cast<std::uint8_t>(flags);
 			write_shape(session_.slot, session_.opcode, session_.flags, 0, 0);
 			write_target(session_.slot, ex, rkey, remote_addr);
+			session_.has_address = !limits_.datagram;
 			shadow_.remember(session_.next, qp.wr_id);
 			session_.next++;
 		}
+	}
+
+	// Gives a datagram its address.
+	void set_address(ibv_ah *ah, std::uint32_t qpn, std::uint32_t qkey) noexcept
+	{
+		if (!has_entry())
+			return;
+		if (limits_.datagram && write_address(session_.slot, ah, qpn, qkey))
+			session_.has_address = true;
+		else
+			session_.error = EINVAL;
 	}
 
 	// Gives the entry its payload.
@@ -71,7 +85,7 @@ public:
 			session_.error = EINVAL;
 			return;
 		}
-		write_elements(sqe_payload(session_.slot), sg_list,
+		write_elements(sqe_payload(session_.slot, limits_), sg_list,
 			       static_cast<std::uint32_t>(num_sge));
 		write_shape(session_.slot, session_.opcode, session_.flags,
 			    static_cast<std::uint32_t>(num_sge), 0);
@@ -82,7 +96,7 @@ public:
 	{
 		if (!has_entry())
 			return;
-		InlineWriter writer(session_.slot, limits_.max_inline);
+		InlineWriter writer(session_.slot, limits_);
 		bool fits = OPCODE_ROWS[session_.opcode].flags & BELLHOP_SQE_INLINE;
 
 		for (std::size_t i = 0; fits && i < num_buf; i++)
@@ -99,6 +113,7 @@ public:
 	template <bool Locked>
 	int complete() noexcept
 	{
+		check_address();
 		int error = session_.error;
 		bool published = !error && publish(session_.next);
 
@@ -122,7 +137,15 @@ private:
 		void *slot = nullptr; // the entry that is being built
 		std::uint8_t opcode = 0;
 		std::uint8_t flags = 0;
+		bool has_address = true;
 	};
+
+	// An entry ends: its slot must not have the address of the one that was there before.
+	void check_address() noexcept
+	{
+		if (!session_.has_address && !session_.error)
+			session_.error = EINVAL;
+	}
 
 	template <bool Locked>
 	void unlock() noexcept

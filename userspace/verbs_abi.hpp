@@ -141,7 +141,8 @@ struct verbs_context_ops {
 	ibv_pd *(*alloc_pd)(ibv_context *);
 	ibv_td *(*alloc_td)(ibv_context *, ibv_td_init_attr *);
 	verbs_op async_event, attach_counters_point_flow, attach_mcast, bind_mw, close_xrcd;
-	verbs_op cq_event, create_ah;
+	verbs_op cq_event;
+	ibv_ah *(*create_ah)(ibv_pd *, ibv_ah_attr *);
 	BELLHOP_OPS_65(create_comp_cntr)
 	verbs_op create_counters;
 	ibv_cq *(*create_cq)(ibv_context *, int cqe, ibv_comp_channel *, int comp_vector);
@@ -155,7 +156,7 @@ struct verbs_context_ops {
 	int (*dealloc_pd)(ibv_pd *);
 	int (*dealloc_td)(ibv_td *);
 	int (*dereg_mr)(verbs_mr *);
-	verbs_op destroy_ah;
+	int (*destroy_ah)(ibv_ah *);
 	BELLHOP_OPS_65(destroy_comp_cntr)
 	verbs_op destroy_counters;
 	int (*destroy_cq)(ibv_cq *);
@@ -229,6 +230,9 @@ int ibv_cmd_reg_mr(ibv_pd *, void *addr, std::size_t length, std::uint64_t iova,
 		   verbs_mr *, void *cmd, std::size_t cmd_size, ib_uverbs_reg_mr_resp *,
 		   std::size_t resp_size);
 int ibv_cmd_dereg_mr(verbs_mr *);
+int ibv_cmd_create_ah(ibv_pd *, ibv_ah *, ibv_ah_attr *, ib_uverbs_create_ah_resp *,
+		      std::size_t resp_size);
+int ibv_cmd_destroy_ah(ibv_ah *);
 int ibv_cmd_create_cq_ex(ibv_context *, const ibv_cq_init_attr_ex *,
 #if BELLHOP_PABI >= 65
 			 struct verbs_create_cq_prov_attr *,

@@ -59,6 +59,12 @@ void wr_rdma_read(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t remote_addr) 
 	queue_of(qp).build(BELLHOP_WR_RDMA_READ, *qp, 0, rkey, remote_addr);
 }
 
+void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, std::uint32_t remote_qpn,
+		    std::uint32_t remote_qkey) noexcept
+{
+	queue_of(qp).set_address(ah, remote_qpn, remote_qkey);
+}
+
 void wr_set_sge(ibv_qp_ex *qp, std::uint32_t lkey, std::uint64_t addr,
 		std::uint32_t length) noexcept
 {
@@ -113,6 +119,8 @@ void offer_work_requests(QueuePair &qp, std::uint64_t send_ops_flags) noexcept
 		calls.wr_rdma_write_imm = wr_rdma_write_imm;
 	if (send_ops_flags & IBV_QP_EX_WITH_RDMA_READ)
 		calls.wr_rdma_read = wr_rdma_read;
+	if (qp.qp.qp_type == IBV_QPT_UD)
+		calls.wr_set_ud_addr = wr_set_ud_addr;
 	calls.wr_set_sge = wr_set_sge;
 	calls.wr_set_sge_list = wr_set_sge_list;
 	calls.wr_set_inline_data = wr_set_inline_data;

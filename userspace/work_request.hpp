@@ -15,6 +15,10 @@ inline constexpr std::uint64_t WORK_REQUESTS =
 	IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
 	IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ;
 
+// Those of a UD QP.
+inline constexpr std::uint64_t DATAGRAM_WORK_REQUESTS =
+	IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+
 // Fills in the calls for the operations of send_ops_flags, a part of WORK_REQUESTS.
 void offer_work_requests(QueuePair &qp, std::uint64_t send_ops_flags) noexcept;
 

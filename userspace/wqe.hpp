@@ -12,6 +12,7 @@
 #include <cstring>
 #include <infiniband/verbs.h>
 #include <rdma/bellhop-abi.h>
+#include "address.hpp"
 
 namespace bellhop
 {
@@ -20,6 +21,12 @@ namespace bellhop
 struct WqeLimits {
 	std::uint32_t max_sge;
 	std::uint32_t max_inline; // bytes; 0 for receive queues
+	bool datagram = false; // a send queue whose entries have addresses
+
+	std::size_t head_bytes() const noexcept
+	{
+		return sizeof(bellhop_sqe) + (datagram ? sizeof(bellhop_av) : 0);
+	}
 };
 
 static_assert(int{ BELLHOP_WR_RDMA_WRITE } == IBV_WR_RDMA_WRITE);
@@ -46,14 +53,15 @@ struct OpcodeRow {
 	std::uint32_t ex;
 	std::uint32_t rkey;
 	std::uint64_t remote_addr;
+	bool datagram; // UD QPs have it, too
 };
 
 inline constexpr OpcodeRow OPCODE_ROWS[] = {
-	{ SQE_FLAGS, 0, ~0U, ~0ULL }, // RDMA_WRITE
-	{ SQE_FLAGS, ~0U, ~0U, ~0ULL }, // RDMA_WRITE_WITH_IMM
-	{ SQE_FLAGS, 0, 0, 0 }, // SEND
-	{ SQE_FLAGS, ~0U, 0, 0 }, // SEND_WITH_IMM
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL }, // RDMA_READ
+	{ SQE_FLAGS, 0, ~0U, ~0ULL, false }, // RDMA_WRITE
+	{ SQE_FLAGS, ~0U, ~0U, ~0ULL, false }, // RDMA_WRITE_WITH_IMM
+	{ SQE_FLAGS, 0, 0, 0, true }, // SEND
+	{ SQE_FLAGS, ~0U, 0, 0, true }, // SEND_WITH_IMM
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL, false }, // RDMA_READ
 };
 static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_RDMA_READ + 1);
 
@@ -84,9 +92,22 @@ inline void write_target(void *slot, std::uint32_t ex, std::uint32_t rkey,
 	sqe->reserved = 0;
 }
 
-inline std::byte *sqe_payload(void *slot) noexcept
+inline std::byte *sqe_payload(void *slot, const WqeLimits &limits) noexcept
 {
-	return static_cast<std::byte *>(slot) + sizeof(bellhop_sqe);
+	return static_cast<std::byte *>(slot) + limits.head_bytes();
+}
+
+// Of a datagram: where to. Returns false when there is no such QP number.
+inline bool write_address(void *slot, ibv_ah *ah, std::uint32_t qpn, std::uint32_t qkey) noexcept
+{
+	auto *av = reinterpret_cast<bellhop_av *>(static_cast<bellhop_sqe *>(slot) + 1);
+
+	if (!ah || qpn > BELLHOP_QPN_MAX)
+		return false;
+	*av = AddressHandle::of(ah)->av();
+	av->qpn = qpn;
+	av->qkey = qkey;
+	return true;
 }
 
 // Copies scatter/gather elements to where a head ends.
@@ -105,8 +126,8 @@ inline void write_elements(void *to, const ibv_sge *sg_list, std::uint32_t num_s
 class InlineWriter
 {
 public:
-	InlineWriter(void *slot, std::uint32_t max_inline) noexcept
-	    : to_(sqe_payload(slot)), room_(max_inline)
+	InlineWriter(void *slot, const WqeLimits &limits) noexcept
+	    : to_(sqe_payload(slot, limits)), room_(limits.max_inline)
 	{
 	}
 
@@ -148,8 +169,12 @@ inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limit
 
 	if (num_sge > limits.max_sge || (flags & ~row.flags)) [[unlikely]]
 		return EINVAL;
+	if (limits.datagram &&
+	    (!row.datagram ||
+	     !write_address(slot, wr.wr.ud.ah, wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey)))
+		return EINVAL;
 	if (flags & BELLHOP_SQE_INLINE) {
-		InlineWriter writer(slot, limits.max_inline);
+		InlineWriter writer(slot, limits);
 
 		for (std::uint32_t i = 0; i < num_sge; i++) {
 			auto *from = reinterpret_cast<const void *>(
@@ -160,7 +185,7 @@ inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limit
 		}
 		write_shape(slot, opcode, flags, 0, writer.length());
 	} else {
-		write_elements(sqe_payload(slot), wr.sg_list, num_sge);
+		write_elements(sqe_payload(slot, limits), wr.sg_list, num_sge);
 		write_shape(slot, opcode, flags, num_sge, 0);
 	}
 	write_target(slot, wr.imm_data & row.ex, wr.wr.rdma.rkey & row.rkey,

@@ -11,9 +11,15 @@
 static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
 {
 	if (!udata)
-		return -EOPNOTSUPP;
+		return bellhop_cq_create_kernel(ibcq, attr);
 	return bellhop_cq_create(ibcq, attr,
 				 container_of(udata, struct uverbs_attr_bundle, driver_udata));
+}
+#else
+static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		     struct uverbs_attr_bundle *attrs)
+{
+	return bellhop_cq_create_kernel(ibcq, attr);
 }
 #endif
 
@@ -28,9 +34,8 @@ static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 
 static const struct ib_device_ops adapted_ops = {
 #ifdef BELLHOP_HAVE_CREATE_USER_CQ
 	.create_user_cq = bellhop_cq_create,
-#else
-	.create_cq = create_cq,
 #endif
+	.create_cq = create_cq,
 #ifdef BELLHOP_HAVE_DMAH
 	.reg_user_mr = bellhop_mr_register,
 #else

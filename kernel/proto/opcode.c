@@ -25,7 +25,8 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 		},
 	[BELLHOP_WR_SEND] =
 		{
-			.traits = BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER,
+			.traits = BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER |
+				  BELLHOP_OP_DATAGRAM,
 			.flags = SEND_FLAGS,
 			.wc = BELLHOP_WC_SEND,
 			.recv_wc = BELLHOP_WC_RECV,
@@ -33,7 +34,7 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 	[BELLHOP_WR_SEND_WITH_IMM] =
 		{
 			.traits = BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER |
-				  BELLHOP_OP_IMM,
+				  BELLHOP_OP_IMM | BELLHOP_OP_DATAGRAM,
 			.flags = SEND_FLAGS,
 			.wc = BELLHOP_WC_SEND,
 			.recv_wc = BELLHOP_WC_RECV,

@@ -12,6 +12,7 @@ enum bellhop_opcode_traits {
 	BELLHOP_OP_REMOTE = 1 << 3, /* has a remote address and rkey */
 	BELLHOP_OP_READ = 1 << 4, /* payload comes back to the requester */
 	BELLHOP_OP_IMM = 1 << 5,
+	BELLHOP_OP_DATAGRAM = 1 << 6, /* UD QPs have it, too */
 };
 
 /**

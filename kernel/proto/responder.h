@@ -13,12 +13,14 @@
  * @source_qpn: the only QP that it takes requests from
  * @access: enum bellhop_access of the QP (qp_access_flags)
  * @max_rd_atomic: RDMA reads that it takes at a time (max_dest_rd_atomic)
+ * @qkey: of a UD QP, what a datagram must have
  */
 struct bellhop_responder {
 	enum bellhop_qp_state state;
 	u32 source_qpn;
 	u32 access;
 	u32 max_rd_atomic;
+	u32 qkey;
 };
 
 /**
@@ -42,6 +44,26 @@ static inline enum bellhop_reason bellhop_responder_admit(const struct bellhop_r
 	if ((op->traits & BELLHOP_OP_READ) && !responder->max_rd_atomic)
 		return BELLHOP_REASON_NO_RD_ATOMIC;
 	return BELLHOP_REASON_NONE;
+}
+
+/**
+ * bellhop_responder_admit_datagram() - whether a UD QP takes a datagram
+ * @responder: the addressed QP
+ * @qkey: the datagram's
+ *
+ * What is not taken is dropped, and nobody is told (IBA 9.6.1.4, 9.8.3).
+ */
+static inline bool bellhop_responder_admit_datagram(const struct bellhop_responder *responder,
+						    u32 qkey)
+{
+	return bellhop_state_responds(responder->state) && responder->qkey == qkey;
+}
+
+/* The top bit of a request's Q_Key asks for the QP's own, which may be a privileged one
+ * (IBA 10.2.5). */
+static inline u32 bellhop_responder_effective_qkey(u32 requested, u32 own)
+{
+	return requested & 0x80000000u ? own : requested;
 }
 
 /* How the responder's owner is told when no receive entry can tell it (IBA 11.6.3.2). */

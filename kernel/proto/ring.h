@@ -175,6 +175,7 @@ struct bellhop_completion {
 	u8 opcode;
 	u8 status;
 	u16 wc_flags;
+	u8 sl;
 };
 
 /**
@@ -211,6 +212,7 @@ static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
 	slot->opcode = completion->opcode;
 	slot->status = completion->status;
 	slot->wc_flags = completion->wc_flags;
+	slot->sl = completion->sl;
 	smp_store_release(&slot->phase, !(ring->producer & slots)); /* C, pairs with D */
 	ring->producer++;
 	return 0;

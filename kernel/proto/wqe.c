@@ -7,12 +7,20 @@ static u32 round_up_to(u32 bytes, u32 unit)
 	return (bytes + unit - 1) & ~(unit - 1);
 }
 
+/* What stands before a send entry's payload. */
+static u32 head_bytes(const struct bellhop_wqe_limits *limits)
+{
+	u32 av = limits->datagram ? (u32)sizeof(struct bellhop_av) : 0;
+
+	return (u32)sizeof(struct bellhop_sqe) + av;
+}
+
 u32 bellhop_wqe_send_stride(const struct bellhop_wqe_limits *limits)
 {
 	u32 elements = limits->max_sge * (u32)sizeof(struct bellhop_sge);
 	u32 payload = elements > limits->max_inline ? elements : limits->max_inline;
 
-	return round_up_to((u32)sizeof(struct bellhop_sqe) + payload, 64);
+	return round_up_to(head_bytes(limits) + payload, 64);
 }
 
 u32 bellhop_wqe_recv_stride(const struct bellhop_wqe_limits *limits)
@@ -47,10 +55,20 @@ static bool has_unused(const struct bellhop_sqe *head, const struct bellhop_opco
 	       (!(op->traits & BELLHOP_OP_IMM) && head->ex);
 }
 
+static enum bellhop_reason copy_address(struct bellhop_av *av, const struct bellhop_av *from)
+{
+	*av = *from;
+	barrier();
+	if (av->reserved)
+		return BELLHOP_REASON_WR_RESERVED;
+	return av->qpn <= BELLHOP_QPN_MAX ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_ADDRESS;
+}
+
 enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const void *slot,
 					    const struct bellhop_wqe_limits *limits)
 {
-	const void *payload = (const u8 *)slot + sizeof(struct bellhop_sqe);
+	const void *payload = (const u8 *)slot + head_bytes(limits);
+	enum bellhop_reason reason;
 	const struct bellhop_sqe *head = &wqe->head;
 	u64 length;
 
@@ -58,12 +76,18 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 	barrier();
 	wqe->op = bellhop_opcode_row(head->opcode);
 	wqe->length = 0;
-	if (!(wqe->op->traits & BELLHOP_OP_VALID))
+	if (!(wqe->op->traits & (limits->datagram ? BELLHOP_OP_DATAGRAM : BELLHOP_OP_VALID)))
 		return BELLHOP_REASON_WR_OPCODE;
 	if (head->flags & ~wqe->op->flags)
 		return BELLHOP_REASON_WR_FLAGS;
 	if (head->reserved || has_unused(head, wqe->op))
 		return BELLHOP_REASON_WR_RESERVED;
+	if (limits->datagram) {
+		reason = copy_address(
+			&wqe->av, (const struct bellhop_av *)((const u8 *)slot + sizeof(*head)));
+		if (reason)
+			return reason;
+	}
 
 	if (head->flags & BELLHOP_SQE_INLINE) {
 		if (head->num_sge || head->inline_length > limits->max_inline)

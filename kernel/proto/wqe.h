@@ -14,10 +14,12 @@
  * struct bellhop_wqe_limits - what the queue was created for
  * @max_sge: elements, at most BELLHOP_MAX_SGE
  * @max_inline: bytes, at most BELLHOP_MAX_INLINE; 0 on receive queues
+ * @datagram: a send queue whose entries have addresses
  */
 struct bellhop_wqe_limits {
 	u32 max_sge;
 	u32 max_inline;
+	bool datagram;
 };
 
 /**
@@ -25,6 +27,7 @@ struct bellhop_wqe_limits {
  * @head: as posted
  * @op: the opcode's row
  * @length: bytes of payload
+ * @av: where to, of a datagram
  * @sge: the elements, or with BELLHOP_SQE_INLINE none
  * @data: the inline bytes
  */
@@ -32,6 +35,7 @@ struct bellhop_send_wqe {
 	struct bellhop_sqe head;
 	const struct bellhop_opcode *op;
 	u32 length;
+	struct bellhop_av av;
 	union {
 		struct bellhop_sge sge[BELLHOP_MAX_SGE];
 		u8 data[BELLHOP_MAX_INLINE];

@@ -16,7 +16,7 @@ namespace
 constexpr u32 kPeer = 0x42;
 constexpr u32 kReadWrite = BELLHOP_ACCESS_REMOTE_READ | BELLHOP_ACCESS_REMOTE_WRITE;
 
-constexpr bellhop_responder kReady = { BELLHOP_QPS_RTS, kPeer, kReadWrite, 1 };
+constexpr bellhop_responder kReady = { BELLHOP_QPS_RTS, kPeer, kReadWrite, 1, 0 };
 
 bellhop_reason admit(const bellhop_responder &responder, u8 opcode, u32 source = kPeer)
 {
@@ -90,8 +90,8 @@ TEST(responder, admit__no_rd_atomic_stops_reads_only)
 
 TEST(responder, admit__silence_comes_before_every_answer)
 {
-	bellhop_responder closed = { BELLHOP_QPS_INIT, kPeer, 0, 0 };
-	bellhop_responder open = { BELLHOP_QPS_RTS, kPeer, 0, 0 };
+	bellhop_responder closed = { BELLHOP_QPS_INIT, kPeer, 0, 0, 0 };
+	bellhop_responder open = { BELLHOP_QPS_RTS, kPeer, 0, 0, 0 };
 
 	EXPECT_EQ(admit(closed, BELLHOP_WR_RDMA_READ), BELLHOP_REASON_SILENT);
 	EXPECT_EQ(admit(open, BELLHOP_WR_RDMA_READ, kPeer + 1), BELLHOP_REASON_SILENT);
@@ -155,4 +155,31 @@ TEST(responder, statuses__are_those_of_verbs)
 	EXPECT_EQ(int(BELLHOP_WC_RETRY_EXC_ERR), int(IBV_WC_RETRY_EXC_ERR));
 	EXPECT_EQ(int(BELLHOP_WC_RNR_RETRY_EXC_ERR), int(IBV_WC_RNR_RETRY_EXC_ERR));
 	EXPECT_EQ(int(BELLHOP_WC_FATAL_ERR), int(IBV_WC_FATAL_ERR));
+}
+
+TEST(responder, admit_datagram__by_qkey_and_state)
+{
+	for (int state = BELLHOP_QPS_RESET; state <= BELLHOP_QPS_ERR; state++) {
+		const bellhop_responder responder = {
+			.state = static_cast<bellhop_qp_state>(state),
+			.source_qpn = 0,
+			.access = 0,
+			.max_rd_atomic = 0,
+			.qkey = 0x1234,
+		};
+
+		EXPECT_EQ(bellhop_responder_admit_datagram(&responder, 0x1234),
+			  bellhop_state_responds(responder.state))
+			<< state;
+		for (u32 qkey : { 0u, 0x1235u, 0x80001234u })
+			EXPECT_FALSE(bellhop_responder_admit_datagram(&responder, qkey)) << qkey;
+	}
+}
+
+TEST(responder, effective_qkey__a_privileged_one_is_the_qp_s_own)
+{
+	EXPECT_EQ(bellhop_responder_effective_qkey(0x1234, 0x80010000), 0x1234u);
+	EXPECT_EQ(bellhop_responder_effective_qkey(0x7fffffff, 7), 0x7fffffffu);
+	EXPECT_EQ(bellhop_responder_effective_qkey(0x80010000, 0x1234), 0x1234u);
+	EXPECT_EQ(bellhop_responder_effective_qkey(0xffffffff, 0x80010000), 0x80010000u);
 }

@@ -15,12 +15,13 @@ namespace
 {
 
 constexpr bellhop_wqe_limits kEdges[] = {
-	{ 0, 0 }, { 1, 0 }, { 1, 32 }, { 3, 100 }, { 32, 0 }, { 32, 512 },
+	{ 0, 0, false },   { 1, 0, false },  { 1, 32, false },
+	{ 3, 100, false }, { 32, 0, false }, { 32, 512, false },
 };
 
 bellhop::WqeLimits library_limits(const bellhop_wqe_limits &limits)
 {
-	return { limits.max_sge, limits.max_inline };
+	return { limits.max_sge, limits.max_inline, limits.datagram };
 }
 
 // Filled with what an earlier entry left, which must not matter.
@@ -212,4 +213,84 @@ TEST(wqe_roundtrip, recv__the_library_refuses_what_the_kernel_would)
 		wr.num_sge = -1;
 		EXPECT_EQ(bellhop::encode_recv(slot.get(), wr, library_limits(limits)), EINVAL);
 	}
+}
+
+TEST(wqe_roundtrip, datagram__the_address_goes_along)
+{
+	ibv_ah_attr attr{};
+
+	for (size_t i = 0; i < sizeof(attr.grh.dgid.raw); i++)
+		attr.grh.dgid.raw[i] = u8(0x10 + i);
+	attr.grh.flow_label = 0xfff12345;
+	attr.grh.sgid_index = 3;
+	attr.grh.hop_limit = 64;
+	attr.grh.traffic_class = 0x99;
+	bellhop::AddressHandle ah{ attr };
+
+	for (u32 max_sge : { 0u, 1u, 32u }) {
+		const bellhop_wqe_limits limits = { max_sge, 512, true };
+
+		for (u8 opcode : { BELLHOP_WR_SEND, BELLHOP_WR_SEND_WITH_IMM }) {
+			std::vector<ibv_sge> sges = elements(max_sge);
+			ibv_send_wr wr = send_request(opcode, IBV_SEND_SIGNALED, sges);
+
+			wr.wr.ud = { &ah, 0xabcdef, 0x11111111 };
+			bellhop_send_wqe wqe = carry(wr, limits);
+
+			EXPECT_EQ(std::memcmp(wqe.av.dgid, attr.grh.dgid.raw, 16), 0);
+			EXPECT_EQ(wqe.av.qpn, 0xabcdefu);
+			EXPECT_EQ(wqe.av.qkey, 0x11111111u);
+			EXPECT_EQ(wqe.av.flow_label, 0x12345u);
+			EXPECT_EQ(wqe.av.sgid_index, 3);
+			EXPECT_EQ(wqe.av.hop_limit, 64);
+			EXPECT_EQ(wqe.av.traffic_class, 0x99);
+			ASSERT_EQ(wqe.head.num_sge, max_sge);
+			expect_elements(wqe.sge, sges);
+		}
+	}
+}
+
+TEST(wqe_roundtrip, datagram__refused_by_both)
+{
+	const bellhop_wqe_limits limits = { 1, 0, true };
+	bellhop::AddressHandle ah{ ibv_ah_attr{} };
+	std::vector<ibv_sge> none;
+
+	for (u8 opcode :
+	     { BELLHOP_WR_RDMA_WRITE, BELLHOP_WR_RDMA_WRITE_WITH_IMM, BELLHOP_WR_RDMA_READ }) {
+		auto slot = used_slot(bellhop_wqe_send_stride(&limits));
+		ibv_send_wr wr = send_request(opcode, 0, none);
+		bellhop_send_wqe wqe;
+
+		EXPECT_EQ(encode(wr, limits), EINVAL);
+		bellhop::write_shape(slot.get(), opcode, 0, 0, 0);
+		EXPECT_EQ(bellhop_wqe_decode_send(&wqe, slot.get(), &limits),
+			  BELLHOP_REASON_WR_OPCODE);
+	}
+	ibv_send_wr wr = send_request(BELLHOP_WR_SEND, 0, none);
+
+	wr.wr.ud = { &ah, BELLHOP_QPN_MAX, 0 };
+	EXPECT_EQ(encode(wr, limits), 0);
+	wr.wr.ud.remote_qpn++;
+	EXPECT_EQ(encode(wr, limits), EINVAL);
+	wr.wr.ud = { nullptr, 1, 0 };
+	EXPECT_EQ(encode(wr, limits), EINVAL);
+}
+
+TEST(wqe_roundtrip, datagram__the_kernel_checks_the_address)
+{
+	const bellhop_wqe_limits limits = { 1, 0, true };
+	auto slot = used_slot(bellhop_wqe_send_stride(&limits));
+	auto *av = reinterpret_cast<bellhop_av *>(slot.get() + sizeof(bellhop_sqe));
+	bellhop_send_wqe wqe;
+
+	bellhop::write_shape(slot.get(), BELLHOP_WR_SEND, 0, 0, 0);
+	bellhop::write_target(slot.get(), 0, 0, 0);
+	*av = {};
+	EXPECT_EQ(bellhop_wqe_decode_send(&wqe, slot.get(), &limits), BELLHOP_REASON_NONE);
+	av->qpn = BELLHOP_QPN_MAX + 1;
+	EXPECT_EQ(bellhop_wqe_decode_send(&wqe, slot.get(), &limits), BELLHOP_REASON_WR_ADDRESS);
+	av->qpn = 5;
+	av->reserved = 1;
+	EXPECT_EQ(bellhop_wqe_decode_send(&wqe, slot.get(), &limits), BELLHOP_REASON_WR_RESERVED);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-// qp.hpp: RC queue pairs, and the changes of attributes that connect them.
+// qp.hpp: queue pairs, and the changes of attributes that connect them.
 #ifndef BELLHOP_VM_QP_HPP
 #define BELLHOP_VM_QP_HPP
 
@@ -93,9 +93,10 @@ struct QpShape {
 	ibv_qp_cap cap = cap_default;
 	bool signal_all = false;
 	bool extended = false; /* ibv_wr_*() may be used */
+	ibv_qp_type type = IBV_QPT_RC;
 };
 
-/** An RC queue pair. */
+/** A queue pair. */
 class Qp
 {
 public:
@@ -108,16 +109,17 @@ public:
 		attr.send_cq = send_cq.get();
 		attr.recv_cq = recv_cq.get();
 		attr.cap = shape.cap;
-		attr.qp_type = IBV_QPT_RC;
+		attr.qp_type = shape.type;
 		attr.sq_sig_all = shape.signal_all;
 		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 		attr.pd = pd;
 		if (shape.extended) {
 			attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-			attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-					      IBV_QP_EX_WITH_RDMA_WRITE |
-					      IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-					      IBV_QP_EX_WITH_RDMA_READ;
+			attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+			if (shape.type == IBV_QPT_RC)
+				attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE |
+						       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+						       IBV_QP_EX_WITH_RDMA_READ;
 		}
 		qp_ = ibv_create_qp_ex(device.get(), &attr);
 		require_errno(qp_, "ibv_create_qp_ex");

@@ -20,6 +20,9 @@ struct Send {
 	__be32 imm = 0;
 	unsigned flags = IBV_SEND_SIGNALED;
 	uint64_t id = 0;
+	ibv_ah *ah = nullptr; /* of a datagram, as are these: */
+	uint32_t qpn = 0;
+	uint32_t qkey = 0;
 };
 
 /** The work request for @send, which must outlive it. */
@@ -33,8 +36,12 @@ inline ibv_send_wr to_wr(const Send &send)
 	wr.opcode = send.opcode;
 	wr.send_flags = send.flags;
 	wr.imm_data = send.imm;
-	wr.wr.rdma.remote_addr = send.remote;
-	wr.wr.rdma.rkey = send.rkey;
+	if (send.ah) {
+		wr.wr.ud = { send.ah, send.qpn, send.qkey };
+	} else {
+		wr.wr.rdma.remote_addr = send.remote;
+		wr.wr.rdma.rkey = send.rkey;
+	}
 	return wr;
 }
 
@@ -77,6 +84,8 @@ inline int post_extended(const Qp &qp, const Send &send)
 		ibv_wr_abort(ex);
 		return EINVAL;
 	}
+	if (send.ah)
+		ibv_wr_set_ud_addr(ex, send.ah, send.qpn, send.qkey);
 	if (send.flags & IBV_SEND_INLINE) {
 		std::vector<ibv_data_buf> buffers;
 

@@ -15,13 +15,15 @@
 
 #include <linux/types.h>
 
-#define BELLHOP_ABI_VERSION 2
+#define BELLHOP_ABI_VERSION 3
 #define BELLHOP_DRIVER_ID 0x62656c6c
 
 /* The most that one work queue entry carries. */
 #define BELLHOP_MAX_SGE 32
 #define BELLHOP_MAX_INLINE 512
 #define BELLHOP_MAX_MESSAGE (1U << 31)
+
+#define BELLHOP_QPN_MAX 0xffffff
 
 /*
  * Where a ring is found: @offset and @length go to mmap() on the uverbs file.
@@ -135,6 +137,25 @@ struct bellhop_sqe {
 	__aligned_u64 reserved;
 };
 
+/*
+ * Where a datagram goes: stands between head and payload in every entry of a send
+ * queue of a UD QP. A @qkey with its top bit set stands for the QP's own.
+ */
+struct bellhop_av {
+	__u8 dgid[16];
+	__u32 qpn;
+	__u32 qkey;
+	__u32 flow_label;
+	__u8 sgid_index;
+	__u8 hop_limit;
+	__u8 traffic_class;
+	__u8 reserved;
+};
+
+/* What a datagram's receive buffer begins with: the global route header, or an IPv4 header at its
+ * end. */
+#define BELLHOP_GRH_BYTES 40
+
 /* A receive entry: this head, then @num_sge scatter/gather elements. */
 struct bellhop_rqe {
 	__u32 num_sge;
@@ -166,7 +187,14 @@ enum bellhop_wc_opcode {
 };
 
 enum bellhop_wc_flags {
+	BELLHOP_WC_GRH = 1 << 0, /* as IBV_WC_GRH: a datagram, behind BELLHOP_GRH_BYTES */
 	BELLHOP_WC_WITH_IMM = 1 << 1, /* as IBV_WC_WITH_IMM */
+};
+
+/* The low three bits of a datagram's sl: what its header is, since RoCE uses no service levels. */
+enum bellhop_sl {
+	BELLHOP_SL_IPV6 = 1,
+	BELLHOP_SL_IPV4 = 2,
 };
 
 /*
@@ -184,6 +212,7 @@ enum bellhop_reason {
 	BELLHOP_REASON_WR_INLINE = 5, /* more inline bytes than the queue has */
 	BELLHOP_REASON_WR_LENGTH = 6, /* more than BELLHOP_MAX_MESSAGE bytes */
 	BELLHOP_REASON_WR_RESERVED = 7, /* a reserved field is not zero */
+	BELLHOP_REASON_WR_ADDRESS = 8, /* of a datagram: no such QP number or source GID */
 	/* A key of this side. */
 	BELLHOP_REASON_LKEY_UNKNOWN = 16, /* no region has it */
 	BELLHOP_REASON_LKEY_PD = 17, /* the region is of another PD */
@@ -221,7 +250,8 @@ struct bellhop_cqe {
 	__u8 opcode; /* enum bellhop_wc_opcode */
 	__u8 status; /* enum bellhop_wc_status */
 	__u16 wc_flags; /* enum bellhop_wc_flags */
-	__u8 reserved[32];
+	__u8 sl; /* enum bellhop_sl, of a datagram */
+	__u8 reserved[31];
 	__u32 phase;
 };
 
@@ -258,6 +288,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_wq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_cq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_sge) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_sqe) == 32);
+BELLHOP_ASSERT(sizeof(struct bellhop_av) == 32);
 BELLHOP_ASSERT(sizeof(struct bellhop_rqe) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_cqe) == 64);
 #undef BELLHOP_ASSERT

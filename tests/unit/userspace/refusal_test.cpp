@@ -38,11 +38,19 @@ protected:
 
 TEST_F(QueuePairRefusal, OtherTypesAreNotSupported)
 {
-	for (ibv_qp_type type : { IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND,
+	for (ibv_qp_type type : { IBV_QPT_UC, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND,
 				  IBV_QPT_XRC_RECV, IBV_QPT_DRIVER }) {
 		attr_.qp_type = type;
 		refused(EOPNOTSUPP);
 	}
+}
+
+TEST_F(QueuePairRefusal, DatagramsHaveNoRemoteMemory)
+{
+	attr_.qp_type = IBV_QPT_UD;
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr_.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE;
+	refused(EOPNOTSUPP);
 }
 
 TEST_F(QueuePairRefusal, OtherAttributesAreNotSupported)

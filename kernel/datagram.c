@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* datagram.c: addresses and delivers datagrams. */
+#include <rdma/ib_cache.h>
+#include "carry.h"
+#include "datagram.h"
+#include "device.h"
+#include "gsi.h"
+#include "port.h"
+#include "proto/grh.h"
+#include "qp.h"
+#include "receive.h"
+#include "slot.h"
+
+enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
+{
+	struct bellhop_sender *send = &qp->send;
+	const struct bellhop_av *av = &send->wqe.av;
+
+	/* One packet holds it all (IBA 9.8.1). */
+	if (send->wqe.length > ib_mtu_enum_to_int(bellhop_port_mtu(qp->device)))
+		return BELLHOP_REASON_WR_LENGTH;
+	memcpy(send->peer_gid.raw, av->dgid, sizeof(send->peer_gid.raw));
+	send->peer_qpn = av->qpn;
+	if (av->qpn == BELLHOP_GSI_QPN)
+		send->peer_qpn = bellhop_gsi_find(qp->device, &send->peer_gid);
+	/* An address that was taken from the port meanwhile sends nothing. */
+	if (rdma_query_gid(&qp->device->ibdev, 1, av->sgid_index, &send->own_gid))
+		send->peer_qpn = 0;
+	return BELLHOP_REASON_NONE;
+}
+
+static bool is_admitted(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
+{
+	u32 qkey = bellhop_responder_effective_qkey(qp->send.wqe.av.qkey, qp->recv.rules.qkey);
+
+	return peer->send.limits.datagram &&
+	       bellhop_responder_admit_datagram(&peer->recv.rules, qkey) &&
+	       bellhop_port_joins(qp->device, peer->device) &&
+	       bellhop_port_has_gid(peer->device, &qp->send.peer_gid);
+}
+
+static enum bellhop_sl build_header(const struct bellhop_qp *qp, u8 grh[BELLHOP_GRH_BYTES])
+{
+	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	const struct bellhop_route route = {
+		.sgid = qp->send.own_gid.raw,
+		.dgid = wqe->av.dgid,
+		.flow_label = wqe->av.flow_label,
+		.hop_limit = wqe->av.hop_limit,
+		.traffic_class = wqe->av.traffic_class,
+	};
+
+	return bellhop_grh_build(grh, &route, wqe->length, wqe->op->traits & BELLHOP_OP_IMM);
+}
+
+struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bellhop_qp *peer)
+{
+	const struct bellhop_answer ack = { .kind = BELLHOP_ANSWER_ACK };
+	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	struct bellhop_completion completion = {
+		.byte_len = BELLHOP_GRH_BYTES + wqe->length,
+		.src_qp = qp->ibqp.qp_num,
+		.opcode = wqe->op->recv_wc,
+		.status = BELLHOP_WC_SUCCESS,
+		.wc_flags = BELLHOP_WC_GRH,
+	};
+	struct bellhop_copy_result result;
+	enum bellhop_reason reason;
+	u8 grh[BELLHOP_GRH_BYTES];
+
+	lockdep_assert_held(&peer->slot->lock);
+
+	if (!is_admitted(qp, peer))
+		return ack;
+	reason = bellhop_receive_take(peer, 0);
+	if (reason == BELLHOP_REASON_RNR)
+		return ack;
+	if (!reason && peer->recv.wqe.length < completion.byte_len) {
+		if (peer->ibqp.qp_type == IB_QPT_GSI) {
+			/* Nobody may put out of order what serves everybody. */
+			bellhop_receive_give_back(peer);
+			return ack;
+		}
+		reason = BELLHOP_REASON_RECV_TOO_SHORT;
+	}
+	if (!reason) {
+		completion.sl = build_header(qp, grh);
+		result = bellhop_carry_datagram(qp, peer, grh);
+		if (result.reason && !result.destination) {
+			bellhop_receive_give_back(peer);
+			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_OWN_FAULT,
+							.reason = result.reason };
+		}
+		reason = result.reason;
+	}
+	if (reason) {
+		bellhop_receive_refuse(peer, reason);
+		return ack;
+	}
+	if (wqe->op->traits & BELLHOP_OP_IMM) {
+		completion.ex = wqe->head.ex;
+		completion.wc_flags |= BELLHOP_WC_WITH_IMM;
+	}
+	bellhop_receive_complete(peer, &completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
+	return ack;
+}

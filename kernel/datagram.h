@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* datagram.h: the messages of UD QPs, on this host. */
+#ifndef BELLHOP_DATAGRAM_H
+#define BELLHOP_DATAGRAM_H
+
+#include "respond.h"
+
+struct bellhop_qp;
+
+/**
+ * bellhop_datagram_address() - finds out where the entry that was fetched goes
+ * @qp: a UD QP; the caller is its runner
+ *
+ * An address at which there is nobody is no mistake.
+ * Context: any but hard interrupts.
+ * Return: BELLHOP_REASON_NONE, or why the entry is refused.
+ */
+enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp);
+
+/**
+ * bellhop_datagram_deliver() - the whole message, if the peer takes it
+ * @qp: a UD QP; the caller is its runner
+ * @peer: the addressed QP, of any type
+ *
+ * Context: any but hard interrupts; the caller holds @peer's slot lock.
+ * Return: an ACK, even if the datagram was dropped (IBA 9.8.3); or OWN_FAULT.
+ */
+struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bellhop_qp *peer);
+
+#endif

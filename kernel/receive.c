@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* receive.c: takes receive entries and ends them. */
+#include "cq.h"
+#include "proto/responder.h"
+#include "qp.h"
+#include "receive.h"
+#include "run.h"
+#include "slot.h"
+
+void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *completion,
+			      bool solicited)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+	u64 wr_id = bellhop_ledger_retire(&qp->recv_ledger, recv->index);
+
+	lockdep_assert_held(&qp->slot->lock);
+
+	recv->busy = false;
+	completion->qpn = qp->qpn;
+	completion->wqe_index = recv->index;
+	if (bellhop_cq_push(qp->recv_cq, qp, wr_id, completion, solicited) &&
+	    !bellhop_state_flushes(recv->rules.state)) {
+		bellhop_qp_fail(qp, BELLHOP_REASON_CQ_OVERRUN);
+		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
+		bellhop_run_defer(qp);
+	}
+}
+
+/*
+ * Nothing to receive: the sender's number is there before the library is asked to kick,
+ * so that whoever answers the request finds it.
+ */
+static int wait_for_receive(struct bellhop_receiver *recv, u32 waiter_qpn)
+{
+	int pending;
+
+	WRITE_ONCE(recv->waiter_qpn, waiter_qpn);
+	bellhop_ring_want(&recv->ring, true);
+	pending = bellhop_ring_pending(&recv->ring);
+	if (pending) {
+		WRITE_ONCE(recv->waiter_qpn, 0);
+		bellhop_ring_want(&recv->ring, false);
+	}
+	return pending;
+}
+
+enum bellhop_reason bellhop_receive_take(struct bellhop_qp *qp, u32 waiter_qpn)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+	/* Its producer index is looked at only when it must be: it is the other side's line. */
+	int pending = bellhop_ring_is_done(&recv->ring) ? bellhop_ring_pending(&recv->ring) : 1;
+	enum bellhop_reason reason;
+
+	lockdep_assert_held(&qp->slot->lock);
+
+	if (!pending && waiter_qpn)
+		pending = wait_for_receive(recv, waiter_qpn);
+	if (!pending)
+		return BELLHOP_REASON_RNR;
+	if (pending < 0) {
+		/* There is no entry whose completion could tell its owner. */
+		bellhop_qp_fail(qp, BELLHOP_REASON_RECV_FAULTY);
+		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
+		return BELLHOP_REASON_RECV_FAULTY;
+	}
+	reason =
+		bellhop_wqe_decode_recv(&recv->wqe, bellhop_ring_front(&recv->ring), &recv->limits);
+	recv->index = bellhop_ring_take(&recv->ring);
+	recv->busy = true;
+	return reason ? BELLHOP_REASON_RECV_FAULTY : BELLHOP_REASON_NONE;
+}
+
+void bellhop_receive_give_back(struct bellhop_qp *qp)
+{
+	lockdep_assert_held(&qp->slot->lock);
+
+	qp->recv.ring.head--;
+	qp->recv.busy = false;
+}
+
+void bellhop_receive_refuse(struct bellhop_qp *qp, enum bellhop_reason reason)
+{
+	const struct bellhop_refusal *refusal = bellhop_responder_refuse(reason);
+
+	lockdep_assert_held(&qp->slot->lock);
+
+	if (!refusal->fatal)
+		return;
+	bellhop_qp_fail(qp, reason);
+	if (qp->recv.busy) {
+		struct bellhop_completion completion = {
+			.opcode = BELLHOP_WC_RECV,
+			.status = refusal->responder,
+			.vendor_err = reason,
+		};
+
+		bellhop_receive_complete(qp, &completion, true);
+	}
+	if (refusal->event == BELLHOP_EVENT_ACCESS)
+		bellhop_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
+	else if (refusal->event == BELLHOP_EVENT_REQUEST)
+		bellhop_qp_event(qp, IB_EVENT_QP_REQ_ERR);
+	bellhop_run_defer(qp);
+}
+
+void bellhop_receive_wake_waiter(struct bellhop_qp *qp)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+	u32 waiter = 0;
+
+	spin_lock(&qp->slot->lock);
+	if (bellhop_ring_pending(&recv->ring)) {
+		waiter = recv->waiter_qpn;
+		WRITE_ONCE(recv->waiter_qpn, 0);
+		/* A QP that has failed meanwhile wants to hear of every receive. */
+		bellhop_ring_want(&recv->ring, bellhop_state_flushes(recv->rules.state));
+	}
+	spin_unlock(&qp->slot->lock);
+	if (waiter)
+		bellhop_run_wake(waiter);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* receive.h: the entries of a receive queue, as messages take, fill and end them. */
+#ifndef BELLHOP_RECEIVE_H
+#define BELLHOP_RECEIVE_H
+
+#include "proto/ring.h"
+
+struct bellhop_qp;
+
+/**
+ * bellhop_receive_take() - takes the next entry
+ * @qp: the responder, with no entry taken
+ * @waiter_qpn: who is to be woken when there is none, or 0
+ *
+ * Context: the caller holds the QP's slot lock.
+ * Return: BELLHOP_REASON_NONE, BELLHOP_REASON_RNR when there is none, or
+ * BELLHOP_REASON_RECV_FAULTY.
+ */
+enum bellhop_reason bellhop_receive_take(struct bellhop_qp *qp, u32 waiter_qpn);
+
+/**
+ * bellhop_receive_give_back() - as if the message had not come
+ * @qp: the responder; its entry is taken, and nothing was written by it
+ *
+ * Context: the caller holds the QP's slot lock.
+ */
+void bellhop_receive_give_back(struct bellhop_qp *qp);
+
+/**
+ * bellhop_receive_complete() - ends the entry that is being filled
+ * @qp: the responder
+ * @completion: what the caller knows of it; the rest is filled in
+ * @solicited: the sender asked for an event
+ *
+ * Context: the caller holds the QP's slot lock.
+ */
+void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *completion,
+			      bool solicited);
+
+/**
+ * bellhop_receive_refuse() - what a refused request does to its responder
+ * @qp: the responder
+ * @reason: why
+ *
+ * Context: the caller holds the QP's slot lock.
+ */
+void bellhop_receive_refuse(struct bellhop_qp *qp, enum bellhop_reason reason);
+
+/**
+ * bellhop_receive_wake_waiter() - tells a sender that was not received to try again
+ * @qp: the responder; the caller is its runner
+ *
+ * Context: any but hard interrupts; takes the QP's own slot lock.
+ */
+void bellhop_receive_wake_waiter(struct bellhop_qp *qp);
+
+#endif

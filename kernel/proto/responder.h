@@ -59,8 +59,7 @@ static inline bool bellhop_responder_admit_datagram(const struct bellhop_respond
 	return bellhop_state_responds(responder->state) && responder->qkey == qkey;
 }
 
-/* The top bit of a request's Q_Key asks for the QP's own, which may be a privileged one
- * (IBA 10.2.5). */
+/* The top bit of a request's Q_Key asks for the QP's own, a privileged one maybe (IBA 10.2.5). */
 static inline u32 bellhop_responder_effective_qkey(u32 requested, u32 own)
 {
 	return requested & 0x80000000u ? own : requested;

@@ -55,9 +55,9 @@ static bool has_unused(const struct bellhop_sqe *head, const struct bellhop_opco
 	       (!(op->traits & BELLHOP_OP_IMM) && head->ex);
 }
 
-static enum bellhop_reason copy_address(struct bellhop_av *av, const struct bellhop_av *from)
+static enum bellhop_reason copy_address(struct bellhop_av *av, const void *from)
 {
-	*av = *from;
+	*av = *(const struct bellhop_av *)from;
 	barrier();
 	if (av->reserved)
 		return BELLHOP_REASON_WR_RESERVED;
@@ -83,8 +83,7 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 	if (head->reserved || has_unused(head, wqe->op))
 		return BELLHOP_REASON_WR_RESERVED;
 	if (limits->datagram) {
-		reason = copy_address(
-			&wqe->av, (const struct bellhop_av *)((const u8 *)slot + sizeof(*head)));
+		reason = copy_address(&wqe->av, (const u8 *)slot + sizeof(*head));
 		if (reason)
 			return reason;
 	}

@@ -6,5 +6,8 @@ not_followed=(
 	-Wno-sizeof-bool
 	# The kernel's macros declare variables, and are used inside each other.
 	-Wno-shadow
+	# struct_size() takes the size of a structure with an array at its end, and of void to find out whether it
+	# is a constant.
+	-Wno-flexible-array-sizeof -Wno-pointer-arith
 )
 exec "$(dirname "$(realpath "$0")")/module.sh" sparse -Wsparse-all "${not_followed[@]}"

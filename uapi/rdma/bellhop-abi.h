@@ -152,8 +152,7 @@ struct bellhop_av {
 	__u8 reserved;
 };
 
-/* What a datagram's receive buffer begins with: the global route header, or an IPv4 header at its
- * end. */
+/* A datagram's receive buffer begins with the route header; one of IPv4 lies at its end. */
 #define BELLHOP_GRH_BYTES 40
 
 /* A receive entry: this head, then @num_sge scatter/gather elements. */

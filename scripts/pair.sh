@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # shellcheck shell=bash
 # pair.sh: functions to run a server program and its client side by side; nothing waits without a limit.
-# To be sourced after $scratch is set to a folder.
+# To be sourced after $scratch is set to a folder. All limits are BELLHOP_PATIENCE times as long as they say.
 : "${scratch:?}"
+
+# patiently SECONDS: how long that is.
+patiently() {
+	echo $(($1 * ${BELLHOP_PATIENCE:-1}))
+}
 
 # bounded COMMAND...: kills it after 60 seconds ($limit). The process group stays the caller's, so that whoever
 # kills the caller's group kills its programs too.
 bounded() {
-	timeout --foreground -s KILL "${limit:-60}" "$@" </dev/null
+	timeout --foreground -s KILL "$(patiently "${limit:-60}")" "$@" </dev/null
 }
 
 # within SECONDS COMMAND...: tries a command, silently, until it returns 0; 1 if it does not in time.
 within() {
-	local end=$((SECONDS + $1))
+	local end
+	end=$((SECONDS + $(patiently "$1")))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		if [ $SECONDS -ge $end ]; then
@@ -48,7 +54,7 @@ pair() {
 	shift
 	echo "\$ ${words[*]} & $*"
 	# Not "bounded", since $! is then the pid of a shell around it.
-	timeout --foreground -s KILL "${limit:-60}" "${words[@]}" >"$scratch/server" 2>&1 </dev/null &
+	timeout --foreground -s KILL "$(patiently "${limit:-60}")" "${words[@]}" >"$scratch/server" 2>&1 </dev/null &
 	pid=$!
 	if within 20 listening "$port"; then
 		bounded "$@" >"$scratch/client" 2>&1 || client_status=$?

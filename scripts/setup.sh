@@ -11,6 +11,8 @@ packages=(
 	libibverbs-dev pkg-config
 	# unit tests, fuzzers, benchmarks, checks
 	libgtest-dev libbenchmark-dev clang libclang-rt-dev llvm clang-format shellcheck
+	# models
+	spin
 	# the kernel of check-debug
 	linux-source-6.1 flex bison bc libelf-dev
 	# guests

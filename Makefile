@@ -5,11 +5,12 @@
 # KDIR=folder      kernel headers to build the module against
 # KERNEL=name      the guest's kernel, of qemu-images/kernels
 # T="name..."      which VM tests
+# SECONDS_EACH=n   how long each fuzzer runs
 KDIR =
 KERNEL = bookworm
 T =
 
-.PHONY: all module provider test fuzz bench vm demo lint check check-debug setup load unload install clean help
+.PHONY: all module provider test coverage models fuzz bench vm demo lint check check-debug setup load unload install clean help
 
 all: module provider
 
@@ -22,7 +23,13 @@ provider: ## the libibverbs provider, in build/userspace
 test: ## unit tests, on this machine
 	@$(MAKE) -C tests/unit check
 
-fuzz: ## a short run of every fuzzer
+coverage: ## which lines of kernel/proto unit tests and the fuzzers' corpora reach; fails below 90 %
+	@$(MAKE) -C tests/unit coverage
+
+models: ## searches the models of the lock-free parts, and each of their mutations
+	@$(MAKE) -C tests/models check
+
+fuzz: ## a run of every fuzzer, of 20 s each: make fuzz SECONDS_EACH=3600
 	@$(MAKE) -C tests/fuzz check
 
 bench: ## native benchmarks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* run.c: kicks, the worker and the timer, around the run word. */
+/* run.c: kicks, the worker and the timer, around the run word; run.pml is a model of it. */
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -136,6 +136,11 @@ int bellhop_run_kick(u64 context_id, u32 qpn)
 
 void bellhop_run_defer(struct bellhop_qp *qp)
 {
+	/*
+	 * Pairs with bellhop_run_release(): whoever leaves the QP to its holder here has stored
+	 * the reason where the holder's run finds it.
+	 */
+	smp_mb();
 	if (!READ_ONCE(qp->hold) && bellhop_run_enter(&qp->run)) {
 		bellhop_run_park(&qp->run);
 		queue_work(workqueue, &qp->work);
@@ -180,6 +185,7 @@ void bellhop_run_release(struct bellhop_qp *qp)
 	spin_lock(&qp->slot->gate);
 	WRITE_ONCE(qp->hold, false);
 	spin_unlock(&qp->slot->gate);
+	smp_mb(); /* pairs with bellhop_run_defer(), which need not come by the gate */
 	/* What was kept waiting could not enter; the holder runs in its place. */
 	run(qp, &share);
 }

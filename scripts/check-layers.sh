@@ -12,7 +12,7 @@ status=0
 # layer FOLDER PATTERN
 layer() {
 	local includes bad
-	includes=$(find "$1" -maxdepth 1 -name '*.[ch]*' -exec grep -HnE '^[[:space:]]*#[[:space:]]*include' {} +)
+	includes=$(find "$1" -maxdepth 1 \( -name '*.[ch]*' -o -name '*.pml' \) -exec grep -HnE '^[[:space:]]*#[[:space:]]*include' {} +)
 	if [ -z "$includes" ]; then
 		echo "$1: no file with an include: is the folder still there?"
 		status=1
@@ -23,7 +23,8 @@ layer() {
 	status=1
 }
 
-own='[a-z_]+\.(h|hpp)'
+# A model includes models.
+own='[a-z_]+\.(h|hpp|pml)'
 kernel_headers='(linux|rdma|net|asm|uapi/rdma)/[a-z0-9_/-]+\.h'
 
 layer uapi/rdma 'linux/types\.h'

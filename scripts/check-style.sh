@@ -13,11 +13,12 @@ complain() {
 
 # The tree's own files, known to git or new; what git ignores does not count. Corpora are data.
 mapfile -t files < <(git ls-files --cached --others --exclude-standard | grep -v '^tests/fuzz/corpus/' | sort)
-sources=() scripts=()
+sources=() scripts=() models=()
 for file in "${files[@]}"; do
 	[ -f "$file" ] || continue
 	case $file in
 	*.c | *.h | *.cpp | *.hpp) sources+=("$file") ;;
+	*.pml) models+=("$file") ;;
 	*.sh | .ci/run | qemu-images/init) scripts+=("$file") ;;
 	esac
 done
@@ -26,7 +27,7 @@ done
 clang-format --dry-run -Werror "${sources[@]}" || status=1
 
 short=0
-for file in "${sources[@]}" "${scripts[@]}" Kbuild Makefile; do
+for file in "${sources[@]}" "${scripts[@]}" "${models[@]}" Kbuild Makefile; do
 	head=$(head -n 5 "$file")
 	grep -q 'SPDX-License-Identifier: ' <<<"$head" || complain "$file: no SPDX line in its head"
 	# A program that runs once, at the guest's or the shell's call, is named without a suffix.
@@ -36,13 +37,13 @@ for file in "${sources[@]}" "${scripts[@]}" Kbuild Makefile; do
 	[ "$lines" -lt 150 ] && short=$((short + 1))
 	[ "$lines" -le 500 ] || complain "$file: $lines lines, and 500 is the limit"
 done
-total=$((${#sources[@]} + ${#scripts[@]} + 2))
+total=$((${#sources[@]} + ${#scripts[@]} + ${#models[@]} + 2))
 [ $((short * 2)) -ge $total ] || complain "only $short of $total files are shorter than 150 lines"
 
 if grep -nE '\bbh_' "${sources[@]}"; then
 	complain 'the prefix is bellhop_: bh_ means bottom halves and buffer heads'
 fi
-if grep -nE '[[:space:]]+$' "${sources[@]}" "${scripts[@]}"; then
+if grep -nE '[[:space:]]+$' "${sources[@]}" "${scripts[@]}" "${models[@]}"; then
 	complain 'white space at the end of these lines'
 fi
 exit $status

@@ -48,6 +48,9 @@ step style scripts/check-style.sh
 step build make -j2 all
 step lint scripts/lint.sh
 step unit make -j2 -C tests/unit check
+step coverage make -j2 -C tests/unit coverage
+sed -n '/^Filename/,$s/^/    /p' $logs/coverage.log
+step models make -j2 -C tests/models check
 step fuzz make -j2 -C tests/fuzz check
 step vm scripts/vm-run.sh bookworm
 echo "$passed passed, $failed failed" | tee $logs/summary

@@ -13,6 +13,8 @@ packages=(
 	libgtest-dev libbenchmark-dev clang libclang-rt-dev llvm clang-format
 	# lint; its checkpatch comes with the sources of the kernel
 	shellcheck sparse clang-tidy
+	# models
+	spin
 	# the kernel of check-debug
 	linux-source-6.1 flex bison bc libelf-dev
 	# guests

@@ -39,7 +39,8 @@
  *
  * User space may write anything here at any moment. The kernel therefore reads
  * each word once, trusts no index but its own, and copies an entry before it
- * looks at it (wqe.c). The other end is userspace/ring.hpp, with the same letters.
+ * looks at it (wqe.c). The other end is userspace/ring.hpp, with the same letters. Models of
+ * both ends are kick.pml, of the work rings, and arm.pml, of the completion rings.
  */
 #ifndef BELLHOP_PROTO_RING_H
 #define BELLHOP_PROTO_RING_H

@@ -16,7 +16,7 @@
  * seen by the runner's last look at the ring turns RUN into RUN_AGAIN, so that
  * leaving fails and the runner looks once more. What was stored before a failed enter is
  * visible after the failed leave: a cmpxchg that succeeds orders fully, and before one
- * that may fail, and then orders nothing, stands a barrier.
+ * that may fail, and then orders nothing, stands a barrier. run.pml is a model of this.
  */
 #ifndef BELLHOP_PROTO_RUN_H
 #define BELLHOP_PROTO_RUN_H

@@ -42,6 +42,7 @@ static const struct ib_device_ops device_ops = {
 	.destroy_cq = bellhop_cq_destroy,
 	.destroy_qp = bellhop_qp_destroy,
 	.disassociate_ucontext = bellhop_ucontext_disassociate,
+	.enable_driver = bellhop_port_begin,
 	.fill_res_qp_entry = bellhop_qp_fill_res,
 	.get_dma_mr = bellhop_mr_get_dma,
 	.get_link_layer = bellhop_port_link_layer,
@@ -167,7 +168,6 @@ static int register_device(struct bellhop_device *device, const char *name)
 	err = ib_device_set_netdev(ibdev, device->netdev, 1);
 	if (err)
 		return err;
-	device->port_active = bellhop_port_is_active(device);
 	/* Only now, so that until here ib_dealloc_device() frees no more than the memory. */
 	ib_set_device_ops(ibdev, &device_ops);
 	bellhop_ops_adapt(ibdev);

@@ -46,6 +46,24 @@ void bellhop_port_update(struct bellhop_device *device)
 	ib_dispatch_event(&event);
 }
 
+/*
+ * From here on the notifier finds the device. What has happened to the interface before was
+ * told to nobody, and nobody can have opened the device yet.
+ */
+int bellhop_port_begin(struct ib_device *ibdev)
+{
+	struct bellhop_device *device = bellhop_device_of(ibdev);
+	int err = 0;
+
+	rtnl_lock();
+	if (device->netdev->reg_state == NETREG_REGISTERED)
+		device->port_active = bellhop_port_is_active(device);
+	else
+		err = -ENODEV;
+	rtnl_unlock();
+	return err;
+}
+
 /* Of an interface that does not tell, the least that RoCE knows. */
 static void query_speed(struct bellhop_device *device, struct ib_port_attr *attr)
 {

@@ -8,6 +8,7 @@
 #include "device.h"
 
 /* Port operations of struct ib_device_ops. */
+int bellhop_port_begin(struct ib_device *ibdev);
 int bellhop_port_query(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr);
 int bellhop_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey);
 int bellhop_port_immutable(struct ib_device *ibdev, u32 port_num,

@@ -33,16 +33,16 @@ inline bool is_bellhop()
 class Device
 {
 public:
-	Device()
+	explicit Device(const std::string &name = device_name())
 	{
 		ibv_device **list = ibv_get_device_list(nullptr);
 
 		require_errno(list, "ibv_get_device_list");
 		for (ibv_device **device = list; *device; device++)
-			if (device_name() == ibv_get_device_name(*device))
+			if (name == ibv_get_device_name(*device))
 				context_ = ibv_open_device(*device);
 		ibv_free_device_list(list);
-		require_errno(context_, "cannot open " + device_name());
+		require_errno(context_, "cannot open " + name);
 		require_errno(!ibv_query_gid(context_, 1, gid_index(), &gid_), "ibv_query_gid");
 		/* Events are waited for with a limit, by poll(). */
 		fcntl(context_->async_fd, F_SETFL, fcntl(context_->async_fd, F_GETFL) | O_NONBLOCK);

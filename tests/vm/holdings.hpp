@@ -8,24 +8,29 @@
 #include <fstream>
 #include <string>
 #include <unistd.h>
+#include <vector>
 #include "device.hpp"
 
 namespace vm
 {
 
-/** Objects by kind, references to the module, and pinned pages of the whole system. */
+/** Objects of some devices by kind, references to the module, and pinned pages of the whole system.
+ */
 class Holdings
 {
 public:
-	Holdings() : objects_(count_objects()), references_(count_references()), pins_(count_pins())
+	explicit Holdings(std::vector<std::string> devices = { device_name() })
+	    : devices_(std::move(devices)), references_(count_references()), pins_(count_pins())
 	{
+		for (const std::string &device : devices_)
+			objects_ += device + ": " + count_objects(device) + ", ";
 	}
 
 	bool operator==(const Holdings &) const = default;
 
 	std::string describe() const
 	{
-		return objects_ + ", " + std::to_string(references_) + " references, " +
+		return objects_ + std::to_string(references_) + " references, " +
 		       std::to_string(pins_) + " pages pinned";
 	}
 
@@ -34,7 +39,7 @@ public:
 	{
 		const Deadline deadline(seconds);
 
-		while (!(Holdings() == *this)) {
+		while (!(Holdings(devices_) == *this)) {
 			if (deadline.passed())
 				return false;
 			usleep(50000);
@@ -43,9 +48,9 @@ public:
 	}
 
 private:
-	static std::string count_objects()
+	static std::string count_objects(const std::string &device)
 	{
-		const std::string command = "rdma resource show " + device_name();
+		const std::string command = "rdma resource show " + device;
 		std::FILE *pipe = popen(command.c_str(), "r");
 		char line[256] = "";
 
@@ -84,6 +89,7 @@ private:
 		return count;
 	}
 
+	std::vector<std::string> devices_;
 	std::string objects_;
 	long references_;
 	long pins_;

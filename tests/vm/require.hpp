@@ -4,8 +4,10 @@
 #ifndef BELLHOP_VM_REQUIRE_HPP
 #define BELLHOP_VM_REQUIRE_HPP
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <source_location>
 #include <stdexcept>
@@ -35,8 +37,17 @@ inline void require_errno(bool holds, const std::string &what,
 	require(holds, holds ? what : what + ": " + std::strerror(error), where);
 }
 
+/** BELLHOP_PATIENCE: how many times as long as usual everything may take, on a kernel that is slow.
+ */
+inline double slowness()
+{
+	const char *given = std::getenv("BELLHOP_PATIENCE");
+
+	return std::max(given ? std::atof(given) : 1, 1.0);
+}
+
 /* What no healthy device needs, even under emulation on a busy machine. */
-inline constexpr double patience = 10;
+inline const double patience = 10 * slowness();
 
 /** A point in time, some seconds from its construction. */
 class Deadline

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <sys/resource.h>
+#include "meminfo.hpp"
 #include "seed.hpp"
 #include "shared.hpp"
 #include "victim.hpp"
@@ -123,21 +124,6 @@ static void kill_crowd(std::mt19937 &random, std::array<uint32_t, stages> &death
 		usleep(200);
 	}
 	EXPECT_EQ(left, 0u) << "some processes do not get on";
-}
-
-/* KiB of rings and the like. */
-static long vmalloc_used()
-{
-	std::ifstream file("/proc/meminfo");
-	std::string name, unit;
-	long value;
-
-	while (file >> name >> value) {
-		if (name == "VmallocUsed:")
-			return value;
-		std::getline(file, unit);
-	}
-	return 0;
 }
 
 TEST(SetupKill, leaves_nothing)

@@ -4,12 +4,11 @@
 #ifndef BELLHOP_VM_VICTIM_HPP
 #define BELLHOP_VM_VICTIM_HPP
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include "child.hpp"
 #include "holdings.hpp"
 #include "line.hpp"
+#include "threads.hpp"
 #include "transfer.hpp"
 
 namespace vm
@@ -115,21 +114,6 @@ struct Toll {
 
 /** An attacker returns this, or something greater, unless it has found what must not be. */
 inline constexpr int harmless = 10;
-
-/** Prints where in the kernel the threads of a process are. */
-inline void note_threads(pid_t pid)
-{
-	const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
-
-	for (const auto &task : std::filesystem::directory_iterator(tasks)) {
-		std::ifstream call(task.path() / "syscall"), stack(task.path() / "stack");
-
-		note("thread %s", task.path().filename().c_str());
-		for (std::ifstream *file : { &call, &stack })
-			for (std::string line; std::getline(*file, line);)
-				note("    %s", line.c_str());
-	}
-}
 
 /**
  * One attacker after another for @seconds, each in a process without its parent's files. What an

@@ -18,8 +18,10 @@ public:
 	Mapping &operator=(const Mapping &) = delete;
 	~Mapping()
 	{
-		if (memory_)
-			munmap(memory_, length_);
+		// Taking memory away can itself need memory, and what stays mapped keeps the
+		// context, and the kernel's module, until the process ends.
+		for (int tries = 3; memory_ && tries && munmap(memory_, length_); tries--)
+			;
 	}
 
 	// fd: the uverbs file; offset and length: as a create response has them; protection: as

@@ -72,7 +72,7 @@ public:
 			return await_the_end("a send cannot be posted");
 		if (!complete(a.send_cq) || (receives && !notified()))
 			return false;
-		if (std::memcmp(near.data(), far.data(), length))
+		if (std::memcmp(near.data(), far.data(), length) != 0)
 			return end(Ending::wrong);
 		report_.transfers++;
 		return true;

@@ -318,7 +318,11 @@ Effects Storm::unplug_processor()
 {
 	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
 
-	if (!std::filesystem::exists(online))
+	/*
+	 * On a busy host an emulated processor has been seen to get no timer ticks for 20 s when
+	 * it was back, which RCU calls a stall. So this happens only where it is asked for.
+	 */
+	if (!std::filesystem::exists(online) || !std::getenv("BELLHOP_STORM_ROUNDS"))
 		return {};
 	for (int i = 0; i < 3; i++) {
 		expect_command(std::string("echo 0 >") + online);

@@ -66,5 +66,5 @@ ok 'pkey_tbl_len' is pkey_tbl_len 1
 ok 'num_comp_vectors' at_least num_comp_vectors 1
 ok 'rdma link' says "link $device/1 state ACTIVE" rdma link show "$device/1"
 ok 'rdma resource show of a program' counts ibv_rc_pingpong -d "$device" -g 0
-ok 'and of none' says "$device: pd 0 cq 0 qp 0 cm_id 0 mr 0 ctx 0" rdma resource show "$device"
+ok 'and of none' says "$device: $idle" rdma resource show "$device"
 finish

@@ -9,6 +9,9 @@ set -uo pipefail
 tree=$(dirname "$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")")
 # shellcheck disable=SC2034 # for the tests
 device=${BELLHOP_TEST_DEVICE:-bell0}
+# What nobody's device has: the core's general services QP is always there.
+# shellcheck disable=SC2034 # for the tests
+idle='pd 1 cq 1 qp 1 cm_id 0 mr 0 ctx 0'
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # shellcheck source=../../scripts/pair.sh

@@ -33,7 +33,7 @@ end() {
 }
 
 nothing_left() {
-	rdma resource show "$1" | grep -q 'pd 0 cq 0 qp 0 cm_id 0 mr 0 ctx 0'
+	rdma resource show "$1" | grep -qF "$idle"
 }
 
 # kill_one server|client TOOL: a client must notice by itself that its server is gone. A server has nothing

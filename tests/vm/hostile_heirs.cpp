@@ -138,11 +138,11 @@ public:
 		}
 	}
 
-	/** Returns false when the QP cannot be used any more, though its file is open. */
+	/** Returns false when the QP cannot be used any more, though it is there. */
 	bool revive()
 	{
 		if (!restart())
-			return false;
+			return has_destroyed_it();
 		RawCq::View view(*rings_[2], rings_[2]->index());
 		uint32_t done = 0;
 		const Deadline deadline(patience);
@@ -174,6 +174,12 @@ public:
 	}
 
 private:
+	/* One of the handles that it has guessed was right. */
+	bool has_destroyed_it() const
+	{
+		return lseek(files_[Will::kick], will_.qpn, SEEK_SET) && errno == ENOENT;
+	}
+
 	void act()
 	{
 		uint8_t bytes[64];

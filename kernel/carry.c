@@ -72,6 +72,47 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 	return other;
 }
 
+/* The elements of the request, or its inline bytes. */
+static struct bellhop_cursor own_cursor(struct bellhop_qp *qp, u32 access)
+{
+	struct bellhop_send_wqe *wqe = &qp->send.wqe;
+
+	return (struct bellhop_cursor){
+		.device = qp->device,
+		.pdn = qp->pdn,
+		.access = access,
+		.side = BELLHOP_SIDE_REQUESTER,
+		.sge = wqe->sge,
+		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
+	};
+}
+
+/* The elements of the receive entry that the message has taken. */
+static struct bellhop_cursor receive_cursor(const struct bellhop_qp *peer)
+{
+	return (struct bellhop_cursor){
+		.device = peer->device,
+		.pdn = peer->pdn,
+		.access = BELLHOP_ACCESS_LOCAL_WRITE,
+		.side = BELLHOP_SIDE_RESPONDER,
+		.sge = peer->recv.wqe.sge,
+	};
+}
+
+/* The range that the request names. */
+static struct bellhop_cursor remote_cursor(const struct bellhop_qp *peer,
+					   const struct bellhop_sge *range, u32 access)
+{
+	return (struct bellhop_cursor){
+		.device = peer->device,
+		.pdn = peer->pdn,
+		.access = access,
+		.remote = true,
+		.side = BELLHOP_SIDE_RESPONDER,
+		.sge = range,
+	};
+}
+
 static noinline struct bellhop_copy_result
 carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool last)
 {
@@ -79,22 +120,9 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool las
 	bool read = wqe->op->traits & BELLHOP_OP_READ;
 	bool scatter = wqe->op->traits & BELLHOP_OP_SCATTER;
 	struct bellhop_sge range = remote_range(wqe);
-	struct bellhop_cursor own = {
-		.device = qp->device,
-		.pdn = qp->pdn,
-		.access = read ? BELLHOP_ACCESS_LOCAL_WRITE : 0,
-		.side = BELLHOP_SIDE_REQUESTER,
-		.sge = wqe->sge,
-		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
-	};
-	struct bellhop_cursor other = {
-		.device = peer->device,
-		.pdn = peer->pdn,
-		.access = scatter ? BELLHOP_ACCESS_LOCAL_WRITE : wqe->op->access,
-		.remote = !scatter,
-		.side = BELLHOP_SIDE_RESPONDER,
-		.sge = scatter ? peer->recv.wqe.sge : &range,
-	};
+	struct bellhop_cursor own = own_cursor(qp, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0);
+	struct bellhop_cursor other =
+		scatter ? receive_cursor(peer) : remote_cursor(peer, &range, wqe->op->access);
 	struct bellhop_copy_result result;
 
 	bellhop_cursor_seek(&own, qp->send.moved);
@@ -122,22 +150,10 @@ struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_q
 struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct bellhop_qp *peer,
 						  u8 *grh)
 {
-	struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	u32 length = qp->send.wqe.length;
 	struct bellhop_cursor header = { .inline_data = grh };
-	struct bellhop_cursor own = {
-		.device = qp->device,
-		.pdn = qp->pdn,
-		.side = BELLHOP_SIDE_REQUESTER,
-		.sge = wqe->sge,
-		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
-	};
-	struct bellhop_cursor other = {
-		.device = peer->device,
-		.pdn = peer->pdn,
-		.access = BELLHOP_ACCESS_LOCAL_WRITE,
-		.side = BELLHOP_SIDE_RESPONDER,
-		.sge = peer->recv.wqe.sge,
-	};
+	struct bellhop_cursor own = own_cursor(qp, 0);
+	struct bellhop_cursor other = receive_cursor(peer);
 	struct bellhop_copy_result result;
 
 	lockdep_assert_held(&peer->slot->lock);
@@ -145,9 +161,9 @@ struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct 
 	bellhop_cursor_seek(&header, 0);
 	bellhop_cursor_seek(&own, 0);
 	bellhop_cursor_seek(&other, 0);
-	result = bellhop_copy(&other, &header, BELLHOP_GRH_BYTES, !wqe->length);
-	if (!result.reason && wqe->length)
-		result = bellhop_copy(&other, &own, wqe->length, true);
+	result = bellhop_copy(&other, &header, BELLHOP_GRH_BYTES, !length);
+	if (!result.reason && length)
+		result = bellhop_copy(&other, &own, length, true);
 	bellhop_cursor_end(&own);
 	bellhop_cursor_end(&other);
 	return result;

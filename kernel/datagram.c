@@ -60,8 +60,6 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	struct bellhop_completion completion = {
 		.byte_len = BELLHOP_GRH_BYTES + wqe->length,
 		.src_qp = qp->ibqp.qp_num,
-		.opcode = wqe->op->recv_wc,
-		.status = BELLHOP_WC_SUCCESS,
 		.wc_flags = BELLHOP_WC_GRH,
 	};
 	struct bellhop_copy_result result;
@@ -97,10 +95,6 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 		bellhop_receive_refuse(peer, reason);
 		return ack;
 	}
-	if (wqe->op->traits & BELLHOP_OP_IMM) {
-		completion.ex = wqe->head.ex;
-		completion.wc_flags |= BELLHOP_WC_WITH_IMM;
-	}
-	bellhop_receive_complete(peer, &completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
+	bellhop_receive_deliver(peer, wqe, &completion);
 	return ack;
 }

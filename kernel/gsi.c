@@ -8,7 +8,7 @@
 static LIST_HEAD(all);
 static DEFINE_SPINLOCK(lock); /* @all */
 
-void bellhop_gsi_add(struct bellhop_gsi *gsi, const struct bellhop_device *device, u32 qpn)
+void bellhop_gsi_add(struct bellhop_gsi *gsi, struct bellhop_device *device, u32 qpn)
 {
 	gsi->device = device;
 	gsi->qpn = qpn;

@@ -23,7 +23,7 @@ struct bellhop_device;
  */
 struct bellhop_gsi {
 	struct list_head link;
-	const struct bellhop_device *device;
+	struct bellhop_device *device;
 	u32 qpn;
 };
 
@@ -35,7 +35,7 @@ struct bellhop_gsi {
  *
  * Context: may sleep.
  */
-void bellhop_gsi_add(struct bellhop_gsi *gsi, const struct bellhop_device *device, u32 qpn);
+void bellhop_gsi_add(struct bellhop_gsi *gsi, struct bellhop_device *device, u32 qpn);
 
 /**
  * bellhop_gsi_remove() - ends that

@@ -72,25 +72,27 @@ err_free:
 	return ERR_PTR(err);
 }
 
+static void release(struct bellhop_mapping *mapping)
+{
+	vfree(mapping->memory);
+	if (mapping->mm)
+		uncharge(mapping, mapping->entry.npages << PAGE_SHIFT);
+	kfree(mapping);
+}
+
 void bellhop_mapping_destroy(struct bellhop_mapping *mapping)
 {
 	if (!mapping)
 		return;
-	if (mapping->mm) {
+	if (mapping->mm)
 		rdma_user_mmap_entry_remove(&mapping->entry);
-		return;
-	}
-	vfree(mapping->memory);
-	kfree(mapping);
+	else
+		release(mapping);
 }
 
 void bellhop_mapping_free(struct rdma_user_mmap_entry *entry)
 {
-	struct bellhop_mapping *mapping = mapping_of(entry);
-
-	vfree(mapping->memory);
-	uncharge(mapping, entry->npages << PAGE_SHIFT);
-	kfree(mapping);
+	release(mapping_of(entry));
 }
 
 static int insert_pages(struct vm_area_struct *vma, const struct bellhop_mapping *mapping)

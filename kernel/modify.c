@@ -22,7 +22,7 @@ static int check_path(const struct bellhop_qp *qp, const struct ib_qp_attr *attr
 		return -EINVAL;
 	if ((mask & IB_QP_AV) && !(rdma_ah_get_ah_flags(&attr->ah_attr) & IB_AH_GRH))
 		return -EINVAL;
-	if ((mask & IB_QP_DEST_QPN) && attr->dest_qp_num > 0xffffff)
+	if ((mask & IB_QP_DEST_QPN) && attr->dest_qp_num > BELLHOP_QPN_MAX)
 		return -EINVAL;
 	return 0;
 }

@@ -67,6 +67,14 @@ static struct bellhop_mr *alloc(struct ib_pd *ibpd, u64 start, u64 length, int a
 	return mr;
 }
 
+/* Of a region that nobody could find. */
+static void discard(struct bellhop_mr *mr)
+{
+	kvfree(mr->extents);
+	ib_umem_release(mr->umem);
+	kfree(mr);
+}
+
 static int publish(struct bellhop_mr *mr, struct ib_pd *ibpd)
 {
 	struct bellhop_keys *keys = &bellhop_device_of(ibpd->device)->keys;
@@ -97,21 +105,16 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
 	if (IS_ERR(mr->umem)) {
 		err = PTR_ERR(mr->umem);
-		goto err_free;
+		mr->umem = NULL;
+		goto err;
 	}
-	err = build_extents(mr);
+	err = build_extents(mr) ?: publish(mr, ibpd);
 	if (err)
-		goto err_umem;
-	err = publish(mr, ibpd);
-	if (err)
-		goto err_umem;
+		goto err;
 	return &mr->ibmr;
 
-err_umem:
-	kvfree(mr->extents);
-	ib_umem_release(mr->umem);
-err_free:
-	kfree(mr);
+err:
+	discard(mr);
 	return ERR_PTR(err);
 }
 
@@ -128,16 +131,15 @@ struct ib_mr *bellhop_mr_get_dma(struct ib_pd *ibpd, int access)
 		return ERR_PTR(err);
 	mr->extents = kvmalloc_array(1, sizeof(*mr->extents), GFP_KERNEL);
 	if (!mr->extents)
-		goto err_free;
+		goto err;
 	mr->num_extents = bellhop_extent_append(mr->extents, 0, 0, NULL);
 	err = publish(mr, ibpd);
 	if (err)
-		goto err_free;
+		goto err;
 	return &mr->ibmr;
 
-err_free:
-	kvfree(mr->extents);
-	kfree(mr);
+err:
+	discard(mr);
 	return ERR_PTR(err);
 }
 

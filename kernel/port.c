@@ -17,12 +17,10 @@ enum ib_mtu bellhop_port_mtu(const struct bellhop_device *device)
 	return iboe_get_mtu(READ_ONCE(device->netdev->mtu)) ?: IB_MTU_256;
 }
 
-bool bellhop_port_has_gid(const struct bellhop_device *device, const union ib_gid *gid)
+bool bellhop_port_has_gid(struct bellhop_device *device, const union ib_gid *gid)
 {
-	/* The core takes a device that it does not change. */
-	struct ib_device *ibdev = (struct ib_device *)&device->ibdev;
 	const struct ib_gid_attr *found =
-		rdma_find_gid_by_port(ibdev, gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+		rdma_find_gid_by_port(&device->ibdev, gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
 
 	if (IS_ERR(found))
 		return false;

@@ -50,7 +50,7 @@ static inline bool bellhop_port_joins(const struct bellhop_device *from,
  *
  * Context: any.
  */
-bool bellhop_port_has_gid(const struct bellhop_device *device, const union ib_gid *gid);
+bool bellhop_port_has_gid(struct bellhop_device *device, const union ib_gid *gid);
 
 /**
  * bellhop_port_mtu() - the largest path MTU that fits the interface's

@@ -78,6 +78,18 @@ void bellhop_receive_give_back(struct bellhop_qp *qp)
 	qp->recv.busy = false;
 }
 
+void bellhop_receive_deliver(struct bellhop_qp *qp, const struct bellhop_send_wqe *wqe,
+			     struct bellhop_completion *completion)
+{
+	completion->opcode = wqe->op->recv_wc;
+	completion->status = BELLHOP_WC_SUCCESS;
+	if (wqe->op->traits & BELLHOP_OP_IMM) {
+		completion->ex = wqe->head.ex;
+		completion->wc_flags |= BELLHOP_WC_WITH_IMM;
+	}
+	bellhop_receive_complete(qp, completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
+}
+
 void bellhop_receive_refuse(struct bellhop_qp *qp, enum bellhop_reason reason)
 {
 	const struct bellhop_refusal *refusal = bellhop_responder_refuse(reason);

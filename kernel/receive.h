@@ -4,6 +4,7 @@
 #define BELLHOP_RECEIVE_H
 
 #include "proto/ring.h"
+#include "proto/wqe.h"
 
 struct bellhop_qp;
 
@@ -36,6 +37,17 @@ void bellhop_receive_give_back(struct bellhop_qp *qp);
  */
 void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *completion,
 			      bool solicited);
+
+/**
+ * bellhop_receive_deliver() - ends the entry, since the whole message is in it
+ * @qp: the responder
+ * @wqe: the message
+ * @completion: its length, its source and what is special about it; the rest is filled in
+ *
+ * Context: the caller holds the QP's slot lock.
+ */
+void bellhop_receive_deliver(struct bellhop_qp *qp, const struct bellhop_send_wqe *wqe,
+			     struct bellhop_completion *completion);
 
 /**
  * bellhop_receive_refuse() - what a refused request does to its responder

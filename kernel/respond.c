@@ -78,17 +78,10 @@ static void finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
 	struct bellhop_completion completion = {
 		.byte_len = wqe->length,
 		.src_qp = qp->qpn,
-		.opcode = wqe->op->recv_wc,
-		.status = BELLHOP_WC_SUCCESS,
 	};
 
-	if (!(wqe->op->traits & BELLHOP_OP_RECV))
-		return;
-	if (wqe->op->traits & BELLHOP_OP_IMM) {
-		completion.ex = wqe->head.ex;
-		completion.wc_flags = BELLHOP_WC_WITH_IMM;
-	}
-	bellhop_receive_complete(peer, &completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
+	if (wqe->op->traits & BELLHOP_OP_RECV)
+		bellhop_receive_deliver(peer, wqe, &completion);
 }
 
 static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop_qp *peer,

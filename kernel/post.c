@@ -15,11 +15,6 @@ static_assert((int)BELLHOP_SQE_FENCE == IB_SEND_FENCE);
 static_assert((int)BELLHOP_SQE_SIGNALED == IB_SEND_SIGNALED);
 static_assert((int)BELLHOP_SQE_SOLICITED == IB_SEND_SOLICITED);
 
-static void *slot_of(const struct bellhop_work_ring *ring, u32 index)
-{
-	return (u8 *)ring->hdr + BELLHOP_RING_SLOTS + (size_t)(index & ring->mask) * ring->stride;
-}
-
 static void encode_elements(void *to, const struct ib_sge *from, int num_sge)
 {
 	struct bellhop_sge *sge = to;
@@ -96,7 +91,7 @@ int bellhop_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	for (; wr; wr = wr->next) {
 		err = admit(ledger, bellhop_qp_state(qp) >= BELLHOP_QPS_RTS);
 		if (!err)
-			err = encode_send(&qp->send, slot_of(ring, ledger->producer), wr);
+			err = encode_send(&qp->send, bellhop_ring_slot(ring, ledger->producer), wr);
 		if (err)
 			break;
 		ledger->ids[ledger->producer++ & ledger->mask] = wr->wr_id;
@@ -131,7 +126,7 @@ int bellhop_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			err = -EINVAL;
 		if (err)
 			break;
-		rqe = slot_of(ring, ledger->producer);
+		rqe = bellhop_ring_slot(ring, ledger->producer);
 		*rqe = (struct bellhop_rqe){ .num_sge = wr->num_sge };
 		encode_elements(rqe + 1, wr->sg_list, wr->num_sge);
 		ledger->ids[ledger->producer++ & ledger->mask] = wr->wr_id;

@@ -97,6 +97,18 @@ static inline bool bellhop_ring_is_done(const struct bellhop_work_ring *ring)
 }
 
 /**
+ * bellhop_ring_slot() - where an entry lies
+ * @ring: a ring with slots
+ * @index: the entry's number
+ *
+ * Return: shared memory, if the ring is.
+ */
+static inline void *bellhop_ring_slot(const struct bellhop_work_ring *ring, u32 index)
+{
+	return (u8 *)ring->hdr + BELLHOP_RING_SLOTS + (size_t)(index & ring->mask) * ring->stride;
+}
+
+/**
  * bellhop_ring_front() - the oldest entry that was not taken
  * @ring: a ring with pending entries
  *
@@ -104,8 +116,7 @@ static inline bool bellhop_ring_is_done(const struct bellhop_work_ring *ring)
  */
 static inline const void *bellhop_ring_front(const struct bellhop_work_ring *ring)
 {
-	return (const u8 *)ring->hdr + BELLHOP_RING_SLOTS +
-	       (size_t)(ring->head & ring->mask) * ring->stride;
+	return bellhop_ring_slot(ring, ring->head);
 }
 
 /**

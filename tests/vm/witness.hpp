@@ -182,11 +182,14 @@ private:
 		}
 	}
 
-	/* The kernel takes the things of a context away one by one. */
+	/* The kernel takes the things of a context away one by one: a region may go before the QP
+	 * whose requests or receives name it.
+	 */
 	static bool is_loss_of_peer(uint32_t status)
 	{
 		return status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_REM_ACCESS_ERR ||
-		       status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_WR_FLUSH_ERR;
+		       status == IBV_WC_REM_OP_ERR || status == IBV_WC_LOC_PROT_ERR ||
+		       status == IBV_WC_WR_FLUSH_ERR;
 	}
 
 	Program program_;

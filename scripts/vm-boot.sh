@@ -18,6 +18,7 @@ shift 2
 "$tree/qemu-images/build.sh" "$kernel"
 image=$tree/build/images/$kernel
 accel=$("$tree/scripts/vm-accel.sh" "$image")
+clock=$("$tree/scripts/vm-clock.sh" "$accel")
 
 rm -f "$job/verdict" "$job/console"
 printf '%q ' "$@" >"$job/command"
@@ -29,7 +30,7 @@ status=0
 timeout --foreground -s KILL "${VM_TIMEOUT:-900}" qemu-system-x86_64 -machine q35 $accel \
 	-m "${VM_MEMORY:-4G}" -smp "${VM_CPUS:-2}" -nodefaults -display none -no-reboot \
 	-kernel "$image"/boot/vmlinuz-* -initrd "$image/initrd" \
-	-append "console=ttyS0 loglevel=6 panic=-1 oops=panic watchdog_thresh=30 net.ifnames=0 tsc=reliable ${VM_APPEND:-} \
+	-append "console=ttyS0 loglevel=6 panic=-1 oops=panic watchdog_thresh=30 net.ifnames=0 tsc=reliable $clock ${VM_APPEND:-} \
 guest.home=$tree/qemu-images guest.image=$image guest.tree=$tree" \
 	-serial "file:$job/console" \
 	-device virtio-serial \

@@ -73,10 +73,15 @@ private:
 class Mr
 {
 public:
-	Mr(const Pd &pd, void *start, size_t length, int access = access_all)
-	    : mr_(ibv_reg_mr(pd.get(), start, length, access))
+	Mr(ibv_pd *pd, void *start, size_t length, int access = access_all)
+	    : mr_(ibv_reg_mr(pd, start, length, access))
 	{
 		require_errno(mr_, "ibv_reg_mr");
+	}
+
+	Mr(const Pd &pd, void *start, size_t length, int access = access_all)
+	    : Mr(pd.get(), start, length, access)
+	{
 	}
 
 	~Mr()

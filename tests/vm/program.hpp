@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sched.h>
 #include <sys/resource.h>
+#include "calls.hpp"
 #include "child.hpp"
 #include "meminfo.hpp"
 #include "traffic.hpp"
@@ -18,15 +19,17 @@ enum class Trade {
 	steady, /* one transfer after another */
 	watcher, /* the same at leisure, while a thread sleeps until an asynchronous event comes */
 	newcomer, /* makes everything anew for a few transfers, as often as it can */
+	caller, /* connects by rdma_cm for a few transfers, as often as it can */
 	idler, /* waits for the end of its device */
 	sleeper, /* does not mind that either */
 	keyless, /* an idler that has closed what keeps the module */
 };
 
-/** Between which devices, and in which network namespace ("" is ours). */
+/** Between which devices, in which network namespace ("" is ours), and at which IPv4 address. */
 struct Route {
 	std::string from, to;
 	std::string netns = "";
+	const char *address = nullptr; /* for a caller */
 };
 
 class Program
@@ -71,7 +74,7 @@ public:
 
 	std::string describe() const
 	{
-		static constexpr const char *names[] = { "steady", "watcher", "newcomer",
+		static constexpr const char *names[] = { "steady", "watcher", "newcomer", "caller",
 							 "idler",  "sleeper", "keyless" };
 
 		return std::string(names[static_cast<int>(trade_)]) + " " + route_.from + " to " +
@@ -95,8 +98,9 @@ private:
 			work(trade, route, report, seed);
 		else if (report.stop)
 			report.ending = Ending::stopped;
-		/* Whatever became of the device: all is given back. */
-		if (pinned_by_self()) {
+		/* Whatever became of the device: all is given back, but what rdma_cm's library
+		 * keeps open for the next caller. */
+		if (trade != Trade::caller && pinned_by_self()) {
 			note("%ld KiB are still pinned", pinned_by_self());
 			report.ending = Ending::wrong;
 		}
@@ -114,6 +118,8 @@ private:
 	static void work(Trade trade, const Route &route, Report &report, uint32_t seed)
 	{
 		try {
+			if (trade == Trade::caller)
+				return Calls(route.address, report, seed).run();
 			Traffic traffic(route.from, route.to, report, seed);
 
 			if (trade == Trade::keyless)
@@ -125,7 +131,7 @@ private:
 			else
 				run(traffic, report, 0);
 		} catch (const std::exception &error) {
-			report.refusals++;
+			report.refuse(error.what());
 			report.ending = Ending::refused;
 		}
 	}
@@ -140,7 +146,7 @@ private:
 			for (int i = 0; i < 4 && traffic.transfer(); i++)
 				;
 		} catch (const std::exception &error) {
-			report.refusals++;
+			report.refuse(error.what());
 			usleep(1000);
 		}
 	}

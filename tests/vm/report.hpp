@@ -4,6 +4,7 @@
 #define BELLHOP_VM_REPORT_HPP
 
 #include <atomic>
+#include <cstdio>
 #include <string>
 #include <infiniband/verbs.h>
 
@@ -30,6 +31,13 @@ struct Report {
 	std::atomic<uint32_t> events; /* a bit for each ibv_event_type that came */
 	std::atomic<Ending> ending;
 	std::atomic<uint32_t> status; /* ibv_wc_status of what failed */
+	char refusal[80]; /* the reason of the last one */
+
+	void refuse(const char *reason)
+	{
+		std::snprintf(refusal, sizeof(refusal), "%s", reason);
+		refusals++;
+	}
 
 	bool has_event(ibv_event_type type) const
 	{
@@ -52,7 +60,8 @@ struct Report {
 			text += std::string(" (") +
 				ibv_wc_status_str(static_cast<ibv_wc_status>(status.load())) + ")";
 		return text + ", " + (begun ? "begun, " : "") + std::to_string(transfers) +
-		       " transfers, " + std::to_string(refusals) + " refusals, events " +
+		       " transfers, " + std::to_string(refusals) + " refusals" +
+		       (refusals ? std::string(" (") + refusal + ")" : "") + ", events " +
 		       std::to_string(events);
 	}
 };

@@ -19,6 +19,8 @@ public:
 	static constexpr const char *guest = "bell2"; /* if any, over guest_netdev */
 	static constexpr const char *guest_netdev = "dummy1";
 	static constexpr const char *netns = "storm";
+	/* Of own and of link. */
+	static constexpr const char *addresses[] = { "10.6.0.1", "10.6.1.1" };
 
 	Site()
 	{
@@ -54,9 +56,18 @@ public:
 			ip link set bell0 up mtu 4200 && ip link set dummy0 up mtu 4200
 			[ -e /sys/class/infiniband/bell1 ] ||
 				rdma link add bell1 type bellhop netdev dummy0)");
+		restore_addresses();
 		for (const char *name : { own, link })
 			EXPECT_TRUE(comes_true([name] { return is_usable(name); }))
 				<< name << " does not come back";
+	}
+
+	/** Those that callers use. */
+	static void restore_addresses()
+	{
+		expect_command(std::string("ip address replace ") + addresses[0] + "/24 dev bell0");
+		expect_command(std::string("ip address replace ") + addresses[1] +
+			       "/24 dev dummy0");
 	}
 
 	static bool exists(const std::string &name)

@@ -35,6 +35,7 @@ private:
 	void cast_keyless();
 	void cast_in_netns();
 	void start(Trade trade, const Route &route);
+	void start_caller();
 
 	/* Strikes. */
 	Effects kill_one();
@@ -114,6 +115,15 @@ void Storm::cast_usual()
 	start(Trade::steady, { any(), any() });
 	start(Trade::watcher, { watched, watched });
 	start(Trade::newcomer, { visited, visited });
+	start_caller();
+}
+
+void Storm::start_caller()
+{
+	const bool own = toss();
+	const char *device = own ? Site::own : Site::link;
+
+	start(Trade::caller, { device, device, "", Site::addresses[!own] });
 }
 
 void Storm::cast_keyless()
@@ -237,7 +247,9 @@ Effects Storm::delete_netns()
 	return { { Site::guest, Effect::gone } };
 }
 
-/* Path MTUs are those of the time of connecting; programs ask for 1024. */
+/* Path MTUs are those of the time of connecting; programs ask for 1024, and rdma_cm for what was
+ * the port's a moment before.
+ */
 Effects Storm::change_mtu()
 {
 	static constexpr int mtus[] = { 1500, 4200, 9000, 60000 };
@@ -245,7 +257,7 @@ Effects Storm::change_mtu()
 	for (int i = 0; i < 4; i++)
 		expect_command(std::string("ip link set ") + (toss() ? Site::own : Site::netdev) +
 			       " mtu " + std::to_string(mtus[random_() % std::size(mtus)]));
-	return {};
+	return { { Site::own, Effect::paths }, { Site::link, Effect::paths } };
 }
 
 Effects Storm::change_address()
@@ -271,6 +283,7 @@ Effects Storm::flush_addresses()
 		if (witness->is_settled())
 			witness->expect_flow();
 	expect_command("ip link set down " + netdev + " && ip link set up " + netdev);
+	Site::restore_addresses();
 	return { { own ? Site::own : Site::link, Effect::down } };
 }
 

@@ -80,12 +80,43 @@ int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp, u64 wr_id,
 	return err;
 }
 
-static int check_size(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr)
+static bool is_size(unsigned int cqe)
 {
-	if (!attr->cqe || attr->cqe > BELLHOP_MAX_CQE ||
-	    attr->comp_vector >= ibcq->device->num_comp_vectors)
+	return cqe && cqe <= BELLHOP_MAX_CQE;
+}
+
+static int check(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr)
+{
+	if (attr->flags)
+		return -EOPNOTSUPP;
+	if (!is_size(attr->cqe) || attr->comp_vector >= ibcq->device->num_comp_vectors)
 		return -EINVAL;
 	return 0;
+}
+
+/* Where the caller may map a ring of @cqe entries or more, and the kernel's end of it. */
+static struct bellhop_mapping *create_ring(struct ib_udata *udata, unsigned int cqe,
+					   struct bellhop_completion_ring *ring,
+					   struct bellhop_ring_map *map)
+{
+	struct bellhop_ucontext *ucontext =
+		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
+	u32 slots = roundup_pow_of_two(cqe);
+	struct bellhop_mapping *mapping;
+
+	mapping = bellhop_mapping_create(
+		&ucontext->ibucontext,
+		BELLHOP_RING_SLOTS + (size_t)slots * sizeof(struct bellhop_cqe), false);
+	if (IS_ERR(mapping))
+		return mapping;
+	*ring = (struct bellhop_completion_ring){ .hdr = mapping->memory, .mask = slots - 1 };
+	*map = (struct bellhop_ring_map){
+		.offset = bellhop_mapping_offset(mapping),
+		.length = bellhop_mapping_length(mapping),
+		.slots = slots,
+		.stride = sizeof(struct bellhop_cqe),
+	};
+	return mapping;
 }
 
 int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -93,35 +124,20 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 {
 	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
 	struct ib_udata *udata = &attrs->driver_udata;
-	struct bellhop_ucontext *ucontext =
-		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
-	struct bellhop_create_cq_resp resp = {};
-	size_t length;
-	u32 slots;
+	struct bellhop_create_cq_resp resp;
 	int err;
 
-	if (!ucontext || attr->flags)
-		return -EOPNOTSUPP;
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = check_size(ibcq, attr);
+	err = check(ibcq, attr);
 	if (err)
 		return err;
 
-	slots = roundup_pow_of_two(attr->cqe);
-	length = BELLHOP_RING_SLOTS + (size_t)slots * sizeof(struct bellhop_cqe);
-	cq->mapping = bellhop_mapping_create(&ucontext->ibucontext, length, false);
+	cq->mapping = create_ring(udata, attr->cqe, &cq->ring, &resp.cq);
 	if (IS_ERR(cq->mapping))
 		return PTR_ERR(cq->mapping);
 	spin_lock_init(&cq->lock);
-	cq->ring.hdr = cq->mapping->memory;
-	cq->ring.mask = slots - 1;
-	ibcq->cqe = slots;
-
-	resp.cq.offset = bellhop_mapping_offset(cq->mapping);
-	resp.cq.length = bellhop_mapping_length(cq->mapping);
-	resp.cq.slots = slots;
-	resp.cq.stride = sizeof(struct bellhop_cqe);
+	ibcq->cqe = resp.cq.slots;
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (err)
 		bellhop_mapping_destroy(cq->mapping);
@@ -133,9 +149,7 @@ int bellhop_cq_create_kernel(struct ib_cq *ibcq, const struct ib_cq_init_attr *a
 	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
 	int err;
 
-	if (attr->flags)
-		return -EOPNOTSUPP;
-	err = check_size(ibcq, attr);
+	err = check(ibcq, attr);
 	if (err)
 		return err;
 	ibcq->cqe = roundup_pow_of_two(attr->cqe);
@@ -150,7 +164,76 @@ int bellhop_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
 
+	bellhop_mapping_destroy(cq->next_mapping);
 	bellhop_mapping_destroy(cq->mapping);
 	kvfree(cq->inbox);
 	return 0;
+}
+
+static int make_next(struct bellhop_cq *cq, unsigned int cqe, struct ib_udata *udata)
+{
+	struct bellhop_resize_cq_resp resp;
+	struct bellhop_completion_ring ring;
+	struct bellhop_mapping *mapping;
+	int err;
+
+	if (!is_size(cqe) || udata->outlen < sizeof(resp))
+		return -EINVAL;
+	mapping = create_ring(udata, cqe, &ring, &resp.cq);
+	if (IS_ERR(mapping))
+		return PTR_ERR(mapping);
+	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (!err) {
+		spin_lock(&cq->lock);
+		swap(cq->next_mapping, mapping);
+		cq->next = ring;
+		spin_unlock(&cq->lock);
+	}
+	bellhop_mapping_destroy(mapping);
+	return err;
+}
+
+/* Copies nothing to the caller, so that it does not fail when it is done. */
+static int move_to_next(struct bellhop_cq *cq)
+{
+	struct bellhop_mapping *old = NULL;
+	int err = -EINVAL;
+
+	spin_lock(&cq->lock);
+	if (cq->next_mapping)
+		err = bellhop_ring_move(&cq->ring, &cq->next);
+	if (!err) {
+		old = cq->mapping;
+		cq->mapping = cq->next_mapping;
+		cq->next_mapping = NULL;
+		cq->ibcq.cqe = (int)cq->ring.mask + 1;
+	}
+	spin_unlock(&cq->lock);
+	bellhop_mapping_destroy(old);
+	return err;
+}
+
+int bellhop_cq_resize(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
+{
+	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
+	struct bellhop_resize_cq request;
+	int err;
+
+	if (!udata)
+		return -EOPNOTSUPP;
+	if (udata->inlen < sizeof(request))
+		return -EINVAL;
+	err = ib_copy_from_udata(&request, udata, sizeof(request));
+	if (err)
+		return err;
+	if (request.reserved)
+		return -EINVAL;
+	switch (request.step) {
+	case BELLHOP_RESIZE_MAKE:
+		return make_next(cq, cqe, udata);
+	case BELLHOP_RESIZE_MOVE:
+		return move_to_next(cq);
+	default:
+		return -EINVAL;
+	}
 }

@@ -18,9 +18,11 @@ struct bellhop_qp;
 /**
  * struct bellhop_cq - a completion queue
  * @ibcq: the core's part
- * @mapping: the ring's memory
+ * @mapping: the ring's memory; under @lock
  * @lock: the ring; innermost of all locks
  * @ring: under @lock
+ * @next_mapping: what the ring may move to, or NULL; under @lock
+ * @next: its ring; under @lock
  * @inbox: of a consumer in the kernel, instead of @mapping and @ring; else NULL
  * @overrun: a completion was lost, and none will follow; under @lock
  */
@@ -29,6 +31,8 @@ struct bellhop_cq {
 	struct bellhop_mapping *mapping;
 	spinlock_t lock;
 	struct bellhop_completion_ring ring;
+	struct bellhop_mapping *next_mapping;
+	struct bellhop_completion_ring next;
 	struct bellhop_inbox *inbox;
 	bool overrun;
 };
@@ -58,5 +62,6 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      struct uverbs_attr_bundle *attrs);
 int bellhop_cq_create_kernel(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr);
 int bellhop_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
+int bellhop_cq_resize(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
 
 #endif

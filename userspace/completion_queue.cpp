@@ -92,7 +92,57 @@ CompletionQueue *create(ibv_context *context, const ibv_cq_init_attr_ex &attr) n
 	return cq.release();
 }
 
+int command_resize(ibv_cq *cq, int cqe, bellhop_resize_step step, bellhop_ring_map &map) noexcept
+{
+	DriverRequest<ib_uverbs_resize_cq, bellhop_resize_cq> request({ step, 0 });
+	Response<ib_uverbs_resize_cq_resp, bellhop_resize_cq_resp> response{};
+	int error = ibv_cmd_resize_cq(cq, cqe, &request, sizeof(request), response.core(),
+				      sizeof(response));
+
+	map = response.driver().cq;
+	return error;
+}
+
 } // namespace
+
+int CompletionQueue::resize(int cqe) noexcept
+{
+	auto next = make<NextRing>();
+	bellhop_ring_map map;
+	bellhop_ring_map none;
+
+	if (!next)
+		return ENOMEM;
+	if (int error = command_resize(&cq, cqe, BELLHOP_RESIZE_MAKE, map))
+		return error;
+	if (int error = next->mapping.map(cq.context->cmd_fd, map.offset, map.length,
+					  PROT_READ | PROT_WRITE))
+		return error;
+	int error = command_resize(&cq, cqe, BELLHOP_RESIZE_MOVE, none);
+
+	// The answer alone may be lost.
+	if (error && !newest().is_left())
+		return error;
+	cq.cqe = static_cast<int>(map.slots);
+	next->ring.attach(next->mapping.memory(), map);
+	append(std::move(next));
+	return 0;
+}
+
+const bellhop_cqe *CompletionQueue::advance() noexcept
+{
+	const bellhop_cqe *cqe = nullptr;
+
+	while (!cqe && next_) {
+		Owned<NextRing> next = std::move(next_);
+
+		mapping_.swap(next->mapping);
+		ring_ = next->ring;
+		next_ = std::move(next->next);
+		cqe = ring_.front();
+	}
+	return cqe;
+}
 
 ibv_cq *create_cq(ibv_context *context, int cqe, ibv_comp_channel *channel,
 		  int comp_vector) noexcept
@@ -141,6 +191,13 @@ int req_notify_cq(ibv_cq *ibv_cq, int solicited_only) noexcept
 	else
 		cq->arm<false>(solicited_only);
 	return 0;
+}
+
+int resize_cq(ibv_cq *ibv_cq, int cqe) noexcept
+{
+	auto *cq = CompletionQueue::of(ibv_cq);
+
+	return cq->is_locked() ? cq->resize<true>(cqe) : cq->resize<false>(cqe);
 }
 
 } // namespace bellhop

@@ -4,10 +4,14 @@
 // A completion is read once and its entry's slot is freed then. Completions of QPs that are
 // gone are passed over. The kernel gets the slots back once per poll, or per session of the
 // ibv_cq_ex calls.
+//
+// When the queue is resized, later completions go to another ring. The one before is read to its
+// end first, however often that happens meanwhile.
 #pragma once
 
 #include <cerrno>
 #include <cstdint>
+#include "heap.hpp"
 #include "mapping.hpp"
 #include "qp_table.hpp"
 #include "queue_pair.hpp"
@@ -17,6 +21,13 @@
 
 namespace bellhop
 {
+
+// A ring to be read when the one before is empty.
+struct NextRing {
+	Mapping mapping;
+	CompletionRing ring;
+	Owned<NextRing> next;
+};
 
 class CompletionQueue : public verbs_cq
 {
@@ -65,7 +76,7 @@ public:
 		int polled = 0;
 
 		while (polled < num_entries) {
-			const bellhop_cqe *cqe = ring_.front();
+			const bellhop_cqe *cqe = front();
 
 			if (!cqe)
 				break;
@@ -96,7 +107,7 @@ public:
 	// As ibv_next_poll(): 0 or ENOENT. Either way end() is still to come.
 	int next() noexcept
 	{
-		while (const bellhop_cqe *cqe = ring_.front()) {
+		while (const bellhop_cqe *cqe = front()) {
 			QueuePair *qp = qps_.find(cqe->qpn);
 
 			current_ = *cqe;
@@ -129,22 +140,67 @@ public:
 	{
 		Guard<Locked> guard(lock_);
 
-		ring_.arm(solicited_only);
+		newest().arm(solicited_only);
 	}
 
 	// Takes out the completions of a QP that gets no more of them.
 	void remove(std::uint32_t qpn) noexcept
 	{
-		if (is_locked_) {
-			Guard<true> guard(lock_);
+		is_locked_ ? remove<true>(qpn) : remove<false>(qpn);
+	}
 
-			ring_.remove(qpn);
-		} else {
-			ring_.remove(qpn);
-		}
+	// As ibv_resize_cq(). Returns 0 or an errno, and then all is as before.
+	template <bool Locked>
+	int resize(int cqe) noexcept
+	{
+		Guard<Locked> guard(lock_);
+
+		return resize(cqe);
+	}
+
+	// The ring that the kernel fills from now on; it is attached.
+	void append(Owned<NextRing> next) noexcept
+	{
+		next->ring.follow(newest());
+		Owned<NextRing> *last = &next_;
+		while (*last)
+			last = &(*last)->next;
+		*last = std::move(next);
 	}
 
 private:
+	template <bool Locked>
+	void remove(std::uint32_t qpn) noexcept
+	{
+		Guard<Locked> guard(lock_);
+
+		ring_.remove(qpn);
+		for (NextRing *after = next_.get(); after; after = after->next.get())
+			after->ring.remove(qpn);
+	}
+
+	int resize(int cqe) noexcept;
+
+	// The ring that the kernel fills.
+	CompletionRing &newest() noexcept
+	{
+		CompletionRing *ring = &ring_;
+
+		for (NextRing *after = next_.get(); after; after = after->next.get())
+			ring = &after->ring;
+		return *ring;
+	}
+
+	const bellhop_cqe *front() noexcept
+	{
+		const bellhop_cqe *cqe = ring_.front();
+
+		return cqe || !next_ ? cqe : advance();
+	}
+
+	// The ring is empty, and will stay so: the first completion of those that follow.
+	const bellhop_cqe *advance() noexcept;
+
 	static std::uint64_t retire(const bellhop_cqe &cqe, QueuePair &qp) noexcept
 	{
 		return cqe.opcode & BELLHOP_WC_RECV ? qp.recv.retire(cqe.wqe_index)
@@ -174,6 +230,7 @@ private:
 	CompletionRing ring_;
 	bellhop_cqe current_{};
 	Mapping mapping_;
+	Owned<NextRing> next_;
 };
 
 // Operations of libibverbs. Those that create return null and set errno; poll_cq returns a
@@ -184,5 +241,6 @@ ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) noexcep
 int destroy_cq(ibv_cq *cq) noexcept;
 int poll_cq(ibv_cq *cq, int num_entries, ibv_wc *wc) noexcept;
 int req_notify_cq(ibv_cq *cq, int solicited_only) noexcept;
+int resize_cq(ibv_cq *cq, int cqe) noexcept;
 
 } // namespace bellhop

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <sys/mman.h>
+#include <utility>
 
 namespace bellhop
 {
@@ -38,6 +39,12 @@ public:
 		memory_ = memory;
 		length_ = length;
 		return 0;
+	}
+
+	void swap(Mapping &other) noexcept
+	{
+		std::swap(memory_, other.memory_);
+		std::swap(length_, other.length_);
 	}
 
 	// Null when nothing is mapped.

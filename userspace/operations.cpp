@@ -41,6 +41,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.query_qp = query_qp;
 	ops.reg_mr = reg_mr;
 	ops.req_notify_cq = req_notify_cq;
+	ops.resize_cq = resize_cq;
 	return ops;
 }();
 

@@ -94,6 +94,18 @@ public:
 		slots_ = map.slots;
 	}
 
+	// Takes over the requests for events of a ring that completions went to before.
+	void follow(const CompletionRing &before) noexcept
+	{
+		arm_ = before.arm_;
+	}
+
+	// Whether the kernel has left it for another one.
+	bool is_left() const noexcept
+	{
+		return load_shared(hdr_->moved, std::memory_order_relaxed);
+	}
+
 	// The oldest completion that was not taken, or null. An empty ring costs one cache line.
 	const bellhop_cqe *front() const noexcept
 	{

@@ -189,7 +189,8 @@ struct verbs_context_ops {
 	ibv_mr *(*reg_mr)(ibv_pd *, void *addr, std::size_t length, std::uint64_t iova, int access);
 	BELLHOP_OPS_65(reg_mr_ex)
 	int (*req_notify_cq)(ibv_cq *, int solicited_only);
-	verbs_op rereg_mr, resize_cq;
+	verbs_op rereg_mr;
+	int (*resize_cq)(ibv_cq *, int cqe);
 	BELLHOP_OPS_65(set_comp_cntr)
 	verbs_op set_ece;
 	BELLHOP_OPS_65(set_err_comp_cntr)
@@ -239,6 +240,8 @@ int ibv_cmd_create_cq_ex(ibv_context *, const ibv_cq_init_attr_ex *,
 #endif
 			 verbs_cq *, void *cmd, std::size_t cmd_size, ib_uverbs_ex_create_cq_resp *,
 			 std::size_t resp_size, std::uint32_t cmd_flags);
+int ibv_cmd_resize_cq(ibv_cq *, int cqe, void *cmd, std::size_t cmd_size,
+		      ib_uverbs_resize_cq_resp *, std::size_t resp_size);
 int ibv_cmd_destroy_cq(ibv_cq *);
 int ibv_cmd_create_qp_ex(ibv_context *, verbs_qp *, ibv_qp_init_attr_ex *, void *cmd,
 			 std::size_t cmd_size, ib_uverbs_create_qp_resp *, std::size_t resp_size);
@@ -259,7 +262,22 @@ struct Request {
 	Core core;
 };
 
-// The same for the commands that were extended later.
+// The same with the driver's own struct behind. As bytes, because the kernel's ends in an array
+// without a size, and C++ lets nothing follow that.
+template <class Core, class Driver>
+class DriverRequest
+{
+public:
+	explicit DriverRequest(const Driver &driver) noexcept
+	{
+		std::memcpy(bytes_ + sizeof(Request<Core>), &driver, sizeof(driver));
+	}
+
+private:
+	alignas(8) std::byte bytes_[sizeof(Request<Core>) + sizeof(Driver)]{};
+};
+
+// A request of the commands that were extended later.
 template <class Core>
 struct RequestEx {
 	ib_uverbs_cmd_hdr hdr;
@@ -267,8 +285,7 @@ struct RequestEx {
 	Core core;
 };
 
-// An answer: the kernel's struct, then the driver's. As bytes, because the former may end in
-// an array without a size, and C++ lets nothing follow that.
+// An answer: the kernel's struct, then the driver's; as bytes, too.
 template <class Core, class Driver>
 class Response
 {

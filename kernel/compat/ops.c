@@ -23,6 +23,13 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 }
 #endif
 
+#ifndef BELLHOP_HAVE_RESIZE_USER_CQ
+static int resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	return bellhop_cq_resize(ibcq, (unsigned int)cqe, udata);
+}
+#endif
+
 #ifndef BELLHOP_HAVE_DMAH
 static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 				 struct ib_udata *udata)
@@ -40,6 +47,11 @@ static const struct ib_device_ops adapted_ops = {
 	.reg_user_mr = bellhop_mr_register,
 #else
 	.reg_user_mr = reg_user_mr,
+#endif
+#ifdef BELLHOP_HAVE_RESIZE_USER_CQ
+	.resize_user_cq = bellhop_cq_resize,
+#else
+	.resize_cq = resize_cq,
 #endif
 };
 

@@ -8,5 +8,6 @@ has = $(if $(shell grep -s -F -e "$(3)" "$(srctree)/include/$(2)"),-DBELLHOP_HAV
 ccflags-y += $(call has,VM_FLAGS_SET,linux/mm.h,void vm_flags_set)
 ccflags-y += $(call has,HRTIMER_SETUP,linux/hrtimer.h,void hrtimer_setup)
 ccflags-y += $(call has,CREATE_USER_CQ,rdma/ib_verbs.h,create_user_cq)
+ccflags-y += $(call has,RESIZE_USER_CQ,rdma/ib_verbs.h,resize_user_cq)
 ccflags-y += $(call has,DMAH,rdma/ib_verbs.h,struct ib_dmah)
 ccflags-y += $(call has,UMEM_GET_VA,rdma/ib_umem.h,ib_umem_get_va)

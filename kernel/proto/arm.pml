@@ -6,7 +6,7 @@
  *
  * Two runners push, under the CQ's lock, into a ring that wraps; the library takes all, and
  * sleeps for an event when it finds nothing after arming. There is always room, since a correct
- * program sees to that. No CQ is ever resized: the driver cannot do that yet.
+ * program sees to that. What a resize does is move.pml's.
  *
  * Shown: a completion is read as it was written; none is overwritten before that; whoever armed and
  * sleeps while there is one of the kind that was asked for gets an event; there is one event for each

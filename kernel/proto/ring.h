@@ -40,7 +40,8 @@
  * User space may write anything here at any moment. The kernel therefore reads
  * each word once, trusts no index but its own, and copies an entry before it
  * looks at it (wqe.c). The other end is userspace/ring.hpp, with the same letters. Models of
- * both ends are kick.pml, of the work rings, and arm.pml, of the completion rings.
+ * both ends are kick.pml, of the work rings, arm.pml, of the completion rings, and move.pml, of
+ * those that are resized.
  */
 #ifndef BELLHOP_PROTO_RING_H
 #define BELLHOP_PROTO_RING_H
@@ -227,6 +228,34 @@ static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
 	slot->sl = completion->sl;
 	smp_store_release(&slot->phase, !(ring->producer & slots)); /* C, pairs with D */
 	ring->producer++;
+	return 0;
+}
+
+/**
+ * bellhop_ring_move() - has later completions go to another ring
+ * @ring: the ring; its consumer index is that of the library, which waits
+ * @to: hdr and mask of a zeroed one; what else there is is set here
+ *
+ * The library finds what was pushed before in the old ring, and numbers the entries of the new
+ * one from 0. A request for an event that was not answered goes along.
+ * Context: the caller holds the CQ's lock.
+ * Return: 0; or -EINVAL when more entries than @to has slots were not taken (IBA 11.2.8.3), or
+ * the consumer index is not possible; then nothing was written.
+ */
+static inline int bellhop_ring_move(struct bellhop_completion_ring *ring,
+				    struct bellhop_completion_ring *to)
+{
+	u32 waiting = ring->producer - READ_ONCE(ring->hdr->consumer);
+
+	if (waiting > ring->mask + 1 || waiting > to->mask + 1)
+		return -EINVAL;
+	to->producer = 0;
+	to->consumer = 0;
+	to->fired = ring->fired;
+	WRITE_ONCE(to->hdr->arm, READ_ONCE(ring->hdr->arm));
+	WRITE_ONCE(to->hdr->fired, ring->fired);
+	WRITE_ONCE(ring->hdr->moved, 1);
+	*ring = *to;
 	return 0;
 }
 

@@ -169,6 +169,30 @@ public:
 		REQUIRE(!bellhop_ring_fire(&ring_, true));
 	}
 
+	void move(u32 slots)
+	{
+		std::vector<u64> next = memory_of(slots, sizeof(bellhop_cqe)), before = memory_;
+		auto *next_hdr = reinterpret_cast<bellhop_cq_hdr *>(next.data());
+		bellhop_completion_ring to{ next_hdr, slots - 1, 0, 0, 0 };
+		u32 waiting = ring_.producer - hdr()->consumer;
+		int result = bellhop_ring_move(&ring_, &to);
+
+		REQUIRE(result == (waiting > slots_ || waiting > slots ? -EINVAL : 0));
+		if (result) {
+			REQUIRE(memory_ == before);
+			REQUIRE(ring_.hdr == hdr());
+			return;
+		}
+		REQUIRE(ring_.hdr == next_hdr);
+		REQUIRE(next_hdr->arm == hdr()->arm && next_hdr->fired == answered_);
+		REQUIRE(hdr()->moved == 1);
+		hdr()->moved = reinterpret_cast<bellhop_cq_hdr *>(before.data())->moved;
+		REQUIRE(memory_ == before);
+		memory_.swap(next);
+		slots_ = slots;
+		taken_ = 0;
+	}
+
 private:
 	bellhop_cqe *slot_of(std::vector<u64> &memory, u32 index)
 	{
@@ -201,7 +225,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	bellhop_ring_want(&none, input.ConsumeBool());
 
 	for (u32 step = 0; step < kSteps && input.remaining_bytes(); step++) {
-		switch (input.ConsumeIntegralInRange<int>(0, 10)) {
+		switch (input.ConsumeIntegralInRange<int>(0, 11)) {
 		case 0:
 			work.store(input.ConsumeIntegral<u32>());
 			break;
@@ -233,6 +257,9 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			break;
 		case 10:
 			completions.store_fired(input.ConsumeIntegral<u16>());
+			break;
+		case 11:
+			completions.move(1u << input.ConsumeIntegralInRange<u32>(0, 5));
 			break;
 		}
 	}

@@ -63,6 +63,9 @@ public:
 		require_errno(cq_, "ibv_create_cq");
 	}
 
+	/** One that is there already, and is destroyed here. */
+	explicit Cq(ibv_cq *cq) : cq_(cq) {}
+
 	~Cq()
 	{
 		if (cq_)

@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define BELLHOP_ABI_VERSION 3
+#define BELLHOP_ABI_VERSION 4
 #define BELLHOP_DRIVER_ID 0x62656c6c
 
 /* The most that one work queue entry carries. */
@@ -48,6 +48,25 @@ struct bellhop_alloc_ucontext_resp {
 };
 
 struct bellhop_create_cq_resp {
+	struct bellhop_ring_map cq;
+};
+
+/*
+ * A CQ is resized in two steps, each a RESIZE_CQ command: the kernel makes a ring and says where
+ * it is found, and when the library has mapped it, later completions go there. Those before
+ * stay where they are, to be taken first.
+ */
+enum bellhop_resize_step {
+	BELLHOP_RESIZE_MAKE = 0, /* is answered by struct bellhop_resize_cq_resp */
+	BELLHOP_RESIZE_MOVE = 1, /* to the ring that was made last */
+};
+
+struct bellhop_resize_cq {
+	__u32 step; /* enum bellhop_resize_step */
+	__u32 reserved;
+};
+
+struct bellhop_resize_cq_resp {
 	struct bellhop_ring_map cq;
 };
 
@@ -90,7 +109,8 @@ struct bellhop_cq_hdr {
 	__u32 arm;
 	__u8 pad1[60];
 	__u32 fired; /* kernel: the last @arm that was answered by an event */
-	__u8 pad2[124];
+	__u32 moved; /* kernel: nonzero when completions go to another ring */
+	__u8 pad2[120];
 };
 
 enum bellhop_cq_arm {
@@ -282,6 +302,8 @@ enum bellhop_kick_alloc_attrs {
 BELLHOP_ASSERT(sizeof(struct bellhop_ring_map) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_alloc_ucontext_resp) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_cq_resp) == 24);
+BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq) == 8);
+BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_qp_resp) == 48);
 BELLHOP_ASSERT(sizeof(struct bellhop_wq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_cq_hdr) == BELLHOP_RING_SLOTS);

@@ -45,6 +45,16 @@ protected:
 		return around_.cq_end.memory.hdr()->consumer;
 	}
 
+	// What ibv_resize_cq() does when the kernel has gone over to another ring.
+	void resize(CompletionEnd &to)
+	{
+		auto next = bellhop::make<bellhop::NextRing>();
+
+		ASSERT_EQ(around_.cq_end.move(to), 0);
+		next->ring.attach(to.memory.bytes(), to.map);
+		around_.cq.append(std::move(next));
+	}
+
 	Surroundings around_;
 	Endpoint end_;
 	Endpoint other_;
@@ -169,6 +179,82 @@ TEST_P(CompletionQueueTest, ACompletionAfterNotifyRaisesAnEvent)
 	EXPECT_FALSE(around_.cq_end.fire(false));
 	ASSERT_EQ(around_.cq_end.push_send(QPN, 2), 0);
 	EXPECT_TRUE(around_.cq_end.fire(true));
+}
+
+TEST_P(CompletionQueueTest, AResizedQueueIsReadInOrder)
+{
+	CompletionEnd larger(16), small(2);
+
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 0), 0);
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 1), 0);
+	resize(larger);
+	ASSERT_EQ(around_.cq_end.push_recv(OTHER, 0), 0);
+	resize(small);
+	ASSERT_EQ(around_.cq_end.push_recv(OTHER, 1), 0);
+	ASSERT_EQ(poll(1), 1);
+	EXPECT_EQ(wcs_[0].wr_id, 10U);
+	ASSERT_EQ(poll(8), 3);
+	EXPECT_EQ(wcs_[0].wr_id, 11U);
+	EXPECT_EQ(wcs_[1].wr_id, 40U);
+	EXPECT_EQ(wcs_[2].wr_id, 41U);
+	EXPECT_EQ(poll(8), 0);
+	EXPECT_EQ(small.memory.hdr()->consumer, 1U);
+	ASSERT_EQ(around_.cq_end.push_recv(OTHER, 2), 0);
+	ASSERT_EQ(around_.cq_end.push_recv(OTHER, 3), 0);
+	ASSERT_EQ(poll(8), 2);
+	EXPECT_EQ(wcs_[1].wr_id, 43U);
+}
+
+TEST_P(CompletionQueueTest, AnEmptyQueueIsResizedMoreThanOnce)
+{
+	CompletionEnd first(1), second(4);
+
+	resize(first);
+	resize(second);
+	EXPECT_EQ(poll(8), 0);
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 0), 0);
+	EXPECT_EQ(poll(8), 1);
+}
+
+TEST_P(CompletionQueueTest, ARequestForAnEventOutlivesAResize)
+{
+	CompletionEnd other(8);
+
+	EXPECT_EQ(bellhop::req_notify_cq(&around_.cq.cq, 0), 0);
+	resize(other);
+	/* One for less does not replace it. */
+	EXPECT_EQ(bellhop::req_notify_cq(&around_.cq.cq, 1), 0);
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 0), 0);
+	EXPECT_TRUE(around_.cq_end.fire(false));
+}
+
+TEST_P(CompletionQueueTest, ARequestForAnEventGoesToTheNewestRing)
+{
+	CompletionEnd first(8), second(8);
+
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 0), 0);
+	resize(first);
+	resize(second);
+	EXPECT_EQ(bellhop::req_notify_cq(&around_.cq.cq, 0), 0);
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 1), 0);
+	EXPECT_TRUE(around_.cq_end.fire(false));
+	EXPECT_EQ(poll(8), 2);
+	EXPECT_EQ(bellhop::req_notify_cq(&around_.cq.cq, 0), 0);
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 2), 0);
+	EXPECT_TRUE(around_.cq_end.fire(false));
+}
+
+TEST_P(CompletionQueueTest, ResetRemovesTheQpsCompletionsFromAllRings)
+{
+	CompletionEnd other(8);
+
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 0), 0);
+	resize(other);
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 1), 0);
+	ASSERT_EQ(around_.cq_end.push_send(OTHER, 0), 0);
+	end_.qp.enter(IBV_QPS_RESET);
+	ASSERT_EQ(poll(8), 1);
+	EXPECT_EQ(wcs_[0].qp_num, OTHER);
 }
 
 } // namespace

@@ -107,6 +107,12 @@ public:
 		return bellhop_ring_fire(&ring, solicited);
 	}
 
+	// Has what is pushed later go to another CQ's memory. Returns 0 or -EINVAL.
+	int move(CompletionEnd &to)
+	{
+		return bellhop_ring_move(&ring, &to.ring);
+	}
+
 	bellhop_ring_map map;
 	RingMemory<bellhop_cq_hdr> memory;
 	bellhop_completion_ring ring;

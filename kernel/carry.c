@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* carry.c: finds the bytes of both ends of a request, and has them copied. */
+#include "atomic.h"
 #include "carry.h"
 #include "qp.h"
 #include "slot.h"
@@ -142,6 +143,8 @@ struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_q
 
 	lockdep_assert_held(&peer->slot->lock);
 
+	if (unlikely(qp->send.wqe.op->traits & BELLHOP_OP_ATOMIC))
+		return bellhop_atomic_execute(qp, peer);
 	if (carry_piece(qp, peer, bytes, last))
 		return (struct bellhop_copy_result){};
 	return carry_pieces(qp, peer, bytes, last);

@@ -9,6 +9,8 @@
 #include "ucontext.h"
 
 static_assert((int)BELLHOP_WC_RDMA_READ == IB_WC_RDMA_READ);
+static_assert((int)BELLHOP_WC_COMP_SWAP == IB_WC_COMP_SWAP);
+static_assert((int)BELLHOP_WC_FETCH_ADD == IB_WC_FETCH_ADD);
 static_assert((int)BELLHOP_WC_RECV_RDMA_WITH_IMM == IB_WC_RECV_RDMA_WITH_IMM);
 static_assert((int)BELLHOP_WC_RNR_RETRY_EXC_ERR == IB_WC_RNR_RETRY_EXC_ERR);
 static_assert((int)BELLHOP_WC_GRH == IB_WC_GRH);

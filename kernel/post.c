@@ -35,7 +35,8 @@ static int encode_send(const struct bellhop_sender *send, void *slot, const stru
 
 	/* Those of other kernel consumers only, like IB_WR_REG_MR, are beyond the table. */
 	op = bellhop_opcode_row(min_t(u32, wr->opcode, U8_MAX));
-	if (!(op->traits & BELLHOP_OP_VALID) || wr->num_sge > send->limits.max_sge ||
+	if (!(op->traits & BELLHOP_OP_VALID) || (op->traits & BELLHOP_OP_ATOMIC) ||
+	    wr->num_sge > send->limits.max_sge ||
 	    (wr->send_flags & ~(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)))
 		return -EINVAL;
 	*sqe = (struct bellhop_sqe){

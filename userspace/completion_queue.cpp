@@ -24,6 +24,8 @@ static_assert(int{ BELLHOP_WC_FATAL_ERR } == IBV_WC_FATAL_ERR);
 static_assert(int{ BELLHOP_WC_SEND } == IBV_WC_SEND);
 static_assert(int{ BELLHOP_WC_RDMA_WRITE } == IBV_WC_RDMA_WRITE);
 static_assert(int{ BELLHOP_WC_RDMA_READ } == IBV_WC_RDMA_READ);
+static_assert(int{ BELLHOP_WC_COMP_SWAP } == IBV_WC_COMP_SWAP);
+static_assert(int{ BELLHOP_WC_FETCH_ADD } == IBV_WC_FETCH_ADD);
 static_assert(int{ BELLHOP_WC_RECV } == IBV_WC_RECV);
 static_assert(int{ BELLHOP_WC_RECV_RDMA_WITH_IMM } == IBV_WC_RECV_RDMA_WITH_IMM);
 static_assert(int{ BELLHOP_WC_WITH_IMM } == IBV_WC_WITH_IMM);

@@ -65,6 +65,13 @@ public:
 		}
 	}
 
+	// Gives an atomic what it works with.
+	void set_operands(std::uint64_t compare_add, std::uint64_t swap) noexcept
+	{
+		if (has_entry())
+			write_operands(session_.slot, compare_add, swap);
+	}
+
 	// Gives a datagram its address.
 	void set_address(ibv_ah *ah, std::uint32_t qpn, std::uint32_t qkey) noexcept
 	{

@@ -59,6 +59,20 @@ void wr_rdma_read(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t remote_addr) 
 	queue_of(qp).build(BELLHOP_WR_RDMA_READ, *qp, 0, rkey, remote_addr);
 }
 
+void wr_atomic_cmp_swp(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t remote_addr,
+		       std::uint64_t compare, std::uint64_t swap) noexcept
+{
+	queue_of(qp).build(BELLHOP_WR_ATOMIC_CMP_AND_SWP, *qp, 0, rkey, remote_addr);
+	queue_of(qp).set_operands(compare, swap);
+}
+
+void wr_atomic_fetch_add(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t remote_addr,
+			 std::uint64_t add) noexcept
+{
+	queue_of(qp).build(BELLHOP_WR_ATOMIC_FETCH_AND_ADD, *qp, 0, rkey, remote_addr);
+	queue_of(qp).set_operands(add, 0);
+}
+
 void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, std::uint32_t remote_qpn,
 		    std::uint32_t remote_qkey) noexcept
 {
@@ -119,6 +133,10 @@ void offer_work_requests(QueuePair &qp, std::uint64_t send_ops_flags) noexcept
 		calls.wr_rdma_write_imm = wr_rdma_write_imm;
 	if (send_ops_flags & IBV_QP_EX_WITH_RDMA_READ)
 		calls.wr_rdma_read = wr_rdma_read;
+	if (send_ops_flags & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP)
+		calls.wr_atomic_cmp_swp = wr_atomic_cmp_swp;
+	if (send_ops_flags & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+		calls.wr_atomic_fetch_add = wr_atomic_fetch_add;
 	if (qp.qp.qp_type == IBV_QPT_UD)
 		calls.wr_set_ud_addr = wr_set_ud_addr;
 	calls.wr_set_sge = wr_set_sge;

@@ -13,7 +13,8 @@ class QueuePair;
 // The operations that can be asked for, of enum ibv_qp_create_send_ops_flags.
 inline constexpr std::uint64_t WORK_REQUESTS =
 	IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
-	IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ;
+	IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
+	IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
 // Those of a UD QP.
 inline constexpr std::uint64_t DATAGRAM_WORK_REQUESTS =

@@ -34,6 +34,10 @@ static_assert(int{ BELLHOP_WR_RDMA_WRITE_WITH_IMM } == IBV_WR_RDMA_WRITE_WITH_IM
 static_assert(int{ BELLHOP_WR_SEND } == IBV_WR_SEND);
 static_assert(int{ BELLHOP_WR_SEND_WITH_IMM } == IBV_WR_SEND_WITH_IMM);
 static_assert(int{ BELLHOP_WR_RDMA_READ } == IBV_WR_RDMA_READ);
+static_assert(int{ BELLHOP_WR_ATOMIC_CMP_AND_SWP } == IBV_WR_ATOMIC_CMP_AND_SWP);
+static_assert(int{ BELLHOP_WR_ATOMIC_FETCH_AND_ADD } == IBV_WR_ATOMIC_FETCH_AND_ADD);
+static_assert(offsetof(ibv_send_wr, wr.atomic.remote_addr) ==
+	      offsetof(ibv_send_wr, wr.rdma.remote_addr));
 static_assert(int{ BELLHOP_SQE_FENCE } == IBV_SEND_FENCE);
 static_assert(int{ BELLHOP_SQE_SIGNALED } == IBV_SEND_SIGNALED);
 static_assert(int{ BELLHOP_SQE_SOLICITED } == IBV_SEND_SOLICITED);
@@ -53,17 +57,21 @@ struct OpcodeRow {
 	std::uint32_t ex;
 	std::uint32_t rkey;
 	std::uint64_t remote_addr;
-	bool datagram; // UD QPs have it, too
+	bool datagram = false; // UD QPs have it, too
+	bool atomic = false;
+	std::uint64_t swap = 0; // of an atomic
 };
 
 inline constexpr OpcodeRow OPCODE_ROWS[] = {
-	{ SQE_FLAGS, 0, ~0U, ~0ULL, false }, // RDMA_WRITE
-	{ SQE_FLAGS, ~0U, ~0U, ~0ULL, false }, // RDMA_WRITE_WITH_IMM
+	{ SQE_FLAGS, 0, ~0U, ~0ULL }, // RDMA_WRITE
+	{ SQE_FLAGS, ~0U, ~0U, ~0ULL }, // RDMA_WRITE_WITH_IMM
 	{ SQE_FLAGS, 0, 0, 0, true }, // SEND
 	{ SQE_FLAGS, ~0U, 0, 0, true }, // SEND_WITH_IMM
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL, false }, // RDMA_READ
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL }, // RDMA_READ
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL, false, true, ~0ULL }, // CMP_AND_SWP
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL, false, true, 0 }, // FETCH_AND_ADD
 };
-static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_RDMA_READ + 1);
+static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_ATOMIC_FETCH_AND_ADD + 1);
 
 // The part of a send entry's head that depends on its payload, as one store.
 inline void write_shape(void *slot, std::uint8_t opcode, std::uint8_t flags, std::uint32_t num_sge,
@@ -95,6 +103,15 @@ inline void write_target(void *slot, std::uint32_t ex, std::uint32_t rkey,
 inline std::byte *sqe_payload(void *slot, const WqeLimits &limits) noexcept
 {
 	return static_cast<std::byte *>(slot) + limits.head_bytes();
+}
+
+// Of an atomic: what it works with. Every slot has the room.
+inline void write_operands(void *slot, std::uint64_t compare_add, std::uint64_t swap) noexcept
+{
+	auto *element = reinterpret_cast<bellhop_sge *>(static_cast<bellhop_sqe *>(slot) + 1);
+
+	*reinterpret_cast<bellhop_operands *>(element + 1) = { .compare_add = compare_add,
+							       .swap = swap };
 }
 
 // Of a datagram: where to. Returns false when there is no such QP number.
@@ -187,6 +204,11 @@ inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limit
 	} else {
 		write_elements(sqe_payload(slot, limits), wr.sg_list, num_sge);
 		write_shape(slot, opcode, flags, num_sge, 0);
+	}
+	if (row.atomic) [[unlikely]] {
+		write_operands(slot, wr.wr.atomic.compare_add, wr.wr.atomic.swap & row.swap);
+		write_target(slot, 0, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr);
+		return 0;
 	}
 	write_target(slot, wr.imm_data & row.ex, wr.wr.rdma.rkey & row.rkey,
 		     wr.wr.rdma.remote_addr & row.remote_addr);

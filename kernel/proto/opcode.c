@@ -6,6 +6,14 @@
 #define SEND_FLAGS                                                                                 \
 	(BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED | BELLHOP_SQE_SOLICITED | BELLHOP_SQE_INLINE)
 
+#define ATOMIC(completes_as)                                                                       \
+	{                                                                                          \
+		.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE | BELLHOP_OP_READ |                 \
+			  BELLHOP_OP_ATOMIC,                                                       \
+		.flags = SEND_FLAGS & ~BELLHOP_SQE_INLINE, .wc = (completes_as),                   \
+		.access = BELLHOP_ACCESS_REMOTE_ATOMIC,                                            \
+	}
+
 const struct bellhop_opcode bellhop_opcode_rows[] = {
 	[BELLHOP_WR_RDMA_WRITE] =
 		{
@@ -46,5 +54,7 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 			.wc = BELLHOP_WC_RDMA_READ,
 			.access = BELLHOP_ACCESS_REMOTE_READ,
 		},
+	[BELLHOP_WR_ATOMIC_CMP_AND_SWP] = ATOMIC(BELLHOP_WC_COMP_SWAP),
+	[BELLHOP_WR_ATOMIC_FETCH_AND_ADD] = ATOMIC(BELLHOP_WC_FETCH_ADD),
 	[BELLHOP_OPCODES] = {},
 };

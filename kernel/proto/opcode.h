@@ -13,6 +13,7 @@ enum bellhop_opcode_traits {
 	BELLHOP_OP_READ = 1 << 4, /* payload comes back to the requester */
 	BELLHOP_OP_IMM = 1 << 5,
 	BELLHOP_OP_DATAGRAM = 1 << 6, /* UD QPs have it, too */
+	BELLHOP_OP_ATOMIC = 1 << 7, /* changes a word, and BELLHOP_OP_READ brings the old one */
 };
 
 /**
@@ -32,7 +33,7 @@ struct bellhop_opcode {
 };
 
 /* Rows by opcode, and behind them one for every opcode that there is not. */
-#define BELLHOP_OPCODES (BELLHOP_WR_RDMA_READ + 1)
+#define BELLHOP_OPCODES (BELLHOP_WR_ATOMIC_FETCH_AND_ADD + 1)
 extern const struct bellhop_opcode bellhop_opcode_rows[BELLHOP_OPCODES + 1];
 
 /**

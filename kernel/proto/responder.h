@@ -12,7 +12,7 @@
  * @state: of the QP
  * @source_qpn: the only QP that it takes requests from
  * @access: enum bellhop_access of the QP (qp_access_flags)
- * @max_rd_atomic: RDMA reads that it takes at a time (max_dest_rd_atomic)
+ * @max_rd_atomic: RDMA reads and atomics that it takes at a time (max_dest_rd_atomic)
  * @qkey: of a UD QP, what a datagram must have
  */
 struct bellhop_responder {

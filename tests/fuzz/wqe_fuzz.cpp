@@ -39,7 +39,7 @@ void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 {
 	const bellhop_sqe &head = wqe.head;
 
-	REQUIRE(head.opcode <= BELLHOP_WR_RDMA_READ);
+	REQUIRE(head.opcode < BELLHOP_OPCODES);
 	REQUIRE(!(head.flags & ~wqe.op->flags));
 	REQUIRE(!head.reserved);
 	REQUIRE(wqe.length <= BELLHOP_MAX_MESSAGE);
@@ -48,7 +48,7 @@ void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 		REQUIRE(!std::memcmp(&wqe.av, payload - sizeof(wqe.av), sizeof(wqe.av)));
 	}
 	if (head.flags & BELLHOP_SQE_INLINE) {
-		REQUIRE(head.opcode != BELLHOP_WR_RDMA_READ);
+		REQUIRE(head.opcode < BELLHOP_WR_RDMA_READ);
 		REQUIRE(!head.num_sge);
 		REQUIRE(wqe.length == head.inline_length);
 		REQUIRE(wqe.length <= limits.max_inline);
@@ -59,6 +59,11 @@ void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 		REQUIRE(wqe.length == sum_of(wqe.sge, head.num_sge));
 		REQUIRE(!std::memcmp(wqe.sge, payload, head.num_sge * sizeof(bellhop_sge)));
 	}
+	if (wqe.op->traits & BELLHOP_OP_ATOMIC) {
+		REQUIRE(head.num_sge == 1 && wqe.length == BELLHOP_ATOMIC_BYTES);
+		REQUIRE(!std::memcmp(&wqe.operands, payload + sizeof(bellhop_sge),
+				     sizeof(wqe.operands)));
+	}
 }
 
 // A refusal is never for something that is right.
@@ -67,21 +72,23 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 {
 	const bellhop_sqe &head = wqe.head;
 	bool is_inline = head.flags & BELLHOP_SQE_INLINE;
+	bool is_atomic = wqe.op->traits & BELLHOP_OP_ATOMIC;
 	bellhop_sge sges[BELLHOP_MAX_SGE];
 
 	REQUIRE(wqe.length == 0);
 	switch (reason) {
 	case BELLHOP_REASON_WR_OPCODE:
-		REQUIRE(head.opcode > BELLHOP_WR_RDMA_READ ||
+		REQUIRE(head.opcode >= BELLHOP_OPCODES ||
 			(limits.datagram && head.opcode != BELLHOP_WR_SEND &&
 			 head.opcode != BELLHOP_WR_SEND_WITH_IMM));
 		break;
 	case BELLHOP_REASON_WR_FLAGS:
-		REQUIRE((head.flags & 0xf0) || (is_inline && head.opcode == BELLHOP_WR_RDMA_READ));
+		REQUIRE((head.flags & 0xf0) || (is_inline && head.opcode >= BELLHOP_WR_RDMA_READ));
 		break;
 	case BELLHOP_REASON_WR_RESERVED:
 		REQUIRE(head.reserved || head.ex || head.rkey || head.remote_addr ||
-			(limits.datagram && wqe.av.reserved));
+			(limits.datagram && wqe.av.reserved) ||
+			(head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD && wqe.operands.swap));
 		break;
 	case BELLHOP_REASON_WR_ADDRESS:
 		REQUIRE(limits.datagram && wqe.av.qpn > BELLHOP_QPN_MAX);
@@ -91,12 +98,13 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 				  : head.inline_length != 0);
 		break;
 	case BELLHOP_REASON_WR_NUM_SGE:
-		REQUIRE(head.num_sge > limits.max_sge);
+		REQUIRE(head.num_sge > limits.max_sge || (is_atomic && head.num_sge != 1));
 		break;
 	case BELLHOP_REASON_WR_LENGTH:
 		REQUIRE(head.num_sge <= limits.max_sge);
 		std::memcpy(sges, payload, head.num_sge * sizeof(bellhop_sge));
-		REQUIRE(sum_of(sges, head.num_sge) > BELLHOP_MAX_MESSAGE);
+		REQUIRE(sum_of(sges, head.num_sge) > BELLHOP_MAX_MESSAGE ||
+			(is_atomic && sges[0].length != BELLHOP_ATOMIC_BYTES));
 		break;
 	default:
 		REQUIRE(!"a reason of this function");

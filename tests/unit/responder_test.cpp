@@ -14,9 +14,10 @@ namespace
 {
 
 constexpr u32 kPeer = 0x42;
-constexpr u32 kReadWrite = BELLHOP_ACCESS_REMOTE_READ | BELLHOP_ACCESS_REMOTE_WRITE;
+constexpr u32 kAll =
+	BELLHOP_ACCESS_REMOTE_READ | BELLHOP_ACCESS_REMOTE_WRITE | BELLHOP_ACCESS_REMOTE_ATOMIC;
 
-constexpr bellhop_responder kReady = { BELLHOP_QPS_RTS, kPeer, kReadWrite, 1, 0 };
+constexpr bellhop_responder kReady = { BELLHOP_QPS_RTS, kPeer, kAll, 1, 0 };
 
 bellhop_reason admit(const bellhop_responder &responder, u8 opcode, u32 source = kPeer)
 {
@@ -27,7 +28,7 @@ bellhop_reason admit(const bellhop_responder &responder, u8 opcode, u32 source =
 
 TEST(responder, admit__every_opcode_when_everything_is_allowed)
 {
-	for (u8 opcode = 0; opcode <= BELLHOP_WR_RDMA_READ; opcode++)
+	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++)
 		EXPECT_EQ(admit(kReady, opcode), BELLHOP_REASON_NONE) << int(opcode);
 }
 
@@ -62,6 +63,8 @@ TEST(responder, admit__the_qp_s_access_counts_for_what_it_names)
 		{ BELLHOP_WR_RDMA_WRITE, BELLHOP_ACCESS_REMOTE_WRITE },
 		{ BELLHOP_WR_RDMA_WRITE_WITH_IMM, BELLHOP_ACCESS_REMOTE_WRITE },
 		{ BELLHOP_WR_RDMA_READ, BELLHOP_ACCESS_REMOTE_READ },
+		{ BELLHOP_WR_ATOMIC_CMP_AND_SWP, BELLHOP_ACCESS_REMOTE_ATOMIC },
+		{ BELLHOP_WR_ATOMIC_FETCH_AND_ADD, BELLHOP_ACCESS_REMOTE_ATOMIC },
 	};
 
 	for (const auto &c : cases) {
@@ -77,13 +80,13 @@ TEST(responder, admit__the_qp_s_access_counts_for_what_it_names)
 	}
 }
 
-TEST(responder, admit__no_rd_atomic_stops_reads_only)
+TEST(responder, admit__no_rd_atomic_stops_reads_and_atomics_only)
 {
 	bellhop_responder responder = kReady;
 
 	responder.max_rd_atomic = 0;
-	for (u8 opcode = 0; opcode <= BELLHOP_WR_RDMA_READ; opcode++)
-		EXPECT_EQ(admit(responder, opcode), opcode == BELLHOP_WR_RDMA_READ
+	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++)
+		EXPECT_EQ(admit(responder, opcode), opcode >= BELLHOP_WR_RDMA_READ
 							    ? BELLHOP_REASON_NO_RD_ATOMIC
 							    : BELLHOP_REASON_NONE);
 }
@@ -117,6 +120,7 @@ TEST(responder, refuse__every_reason_there_can_be)
 		{ BELLHOP_REASON_RKEY_RANGE, access },
 		{ BELLHOP_REASON_QP_ACCESS, request },
 		{ BELLHOP_REASON_NO_RD_ATOMIC, request },
+		{ BELLHOP_REASON_ALIGNMENT, request },
 		{ BELLHOP_REASON_RECV_TOO_SHORT,
 		  { IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_LEN_ERR, true, BELLHOP_EVENT_NONE } },
 		{ BELLHOP_REASON_RECV_FAULTY,

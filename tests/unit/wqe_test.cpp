@@ -52,6 +52,11 @@ private:
 using SendSlot = Slot<bellhop_sqe>;
 using RecvSlot = Slot<bellhop_rqe>;
 
+bool is_atomic(u8 opcode)
+{
+	return bellhop_opcode_row(opcode)->traits & BELLHOP_OP_ATOMIC;
+}
+
 bellhop_sqe send_head(u8 opcode, u8 flags = 0, u16 num_sge = 0, u32 inline_length = 0)
 {
 	bellhop_sqe head{};
@@ -79,6 +84,24 @@ bellhop_reason decode(bellhop_send_wqe &wqe, const bellhop_sqe &head,
 	slot.set_head(head);
 	std::memset(&wqe, 0xa5, sizeof(wqe));
 	return bellhop_wqe_decode_send(&wqe, slot.bytes(), &limits);
+}
+
+// An entry that is right, with as little in it as can be.
+bellhop_sqe least_head(u8 opcode, u8 flags = 0)
+{
+	return send_head(opcode, flags, is_atomic(opcode));
+}
+
+bellhop_reason decode_least(bellhop_send_wqe &wqe, const bellhop_sqe &head)
+{
+	SendSlot slot{ bellhop_wqe_send_stride(&kLimits) };
+	const bellhop_sge element = { 0x1000, BELLHOP_ATOMIC_BYTES, 1 };
+
+	slot.set_head(head);
+	if (is_atomic(head.opcode))
+		std::memcpy(slot.payload(), &element, sizeof(element));
+	std::memset(&wqe, 0xa5, sizeof(wqe));
+	return bellhop_wqe_decode_send(&wqe, slot.bytes(), &kLimits);
 }
 
 } // namespace
@@ -176,12 +199,12 @@ TEST(wqe, decode_send__copies_inline_bytes_to_the_last)
 
 TEST(wqe, decode_send__every_opcode_with_every_flag_it_takes)
 {
-	for (u8 opcode = 0; opcode <= BELLHOP_WR_RDMA_READ; opcode++) {
+	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++) {
 		for (unsigned flags = 0; flags < 256; flags++) {
 			bellhop_send_wqe wqe;
 			bool taken = !(flags & ~unsigned(bellhop_opcode_row(opcode)->flags));
 
-			EXPECT_EQ(decode(wqe, send_head(opcode, u8(flags))),
+			EXPECT_EQ(decode_least(wqe, least_head(opcode, u8(flags))),
 				  taken ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_FLAGS)
 				<< int(opcode) << " with " << flags;
 		}
@@ -195,7 +218,7 @@ TEST(wqe, decode_send__each_fault_has_its_reason)
 		bellhop_sqe head;
 		bellhop_reason reason;
 	} cases[] = {
-		{ send_head(BELLHOP_WR_RDMA_READ + 1), BELLHOP_REASON_WR_OPCODE },
+		{ send_head(BELLHOP_OPCODES), BELLHOP_REASON_WR_OPCODE },
 		{ send_head(0xff), BELLHOP_REASON_WR_OPCODE },
 		{ send_head(BELLHOP_WR_SEND, 0x10), BELLHOP_REASON_WR_FLAGS },
 		{ send_head(BELLHOP_WR_SEND, 0x80), BELLHOP_REASON_WR_FLAGS },
@@ -224,21 +247,68 @@ TEST(wqe, decode_send__each_fault_has_its_reason)
 	}
 }
 
+TEST(wqe, decode_send__an_atomic_has_one_element_and_two_operands)
+{
+	for (u8 opcode : { BELLHOP_WR_ATOMIC_CMP_AND_SWP, BELLHOP_WR_ATOMIC_FETCH_AND_ADD }) {
+		const bellhop_wqe_limits limits = { 2, 0, false };
+		const bool adds = opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD;
+		SendSlot slot{ bellhop_wqe_send_stride(&limits) };
+		struct {
+			bellhop_sge element = { 0x1000, BELLHOP_ATOMIC_BYTES, 7 };
+			bellhop_operands operands = { ~0ULL - 1, 0 };
+		} payload;
+		bellhop_send_wqe wqe;
+		const auto decoded = [&](u16 num_sge) {
+			slot.set_head(send_head(opcode, 0, num_sge));
+			std::memcpy(slot.payload(), &payload, sizeof(payload));
+			std::memset(&wqe, 0xa5, sizeof(wqe));
+			return bellhop_wqe_decode_send(&wqe, slot.bytes(), &limits);
+		};
+
+		EXPECT_EQ(decoded(1), BELLHOP_REASON_NONE);
+		EXPECT_EQ(wqe.length, BELLHOP_ATOMIC_BYTES);
+		EXPECT_EQ(wqe.operands.compare_add, ~0ULL - 1);
+		EXPECT_EQ(wqe.sge[0].lkey, 7u);
+		EXPECT_EQ(decoded(0), BELLHOP_REASON_WR_NUM_SGE);
+		EXPECT_EQ(decoded(2), BELLHOP_REASON_WR_NUM_SGE);
+		payload.operands.swap = 3;
+		EXPECT_EQ(decoded(1), adds ? BELLHOP_REASON_WR_RESERVED : BELLHOP_REASON_NONE);
+		payload.operands.swap = 0;
+		for (u32 length : { 0u, 4u, 7u, 9u, 16u, ~0u }) {
+			payload.element.length = length;
+			EXPECT_EQ(decoded(1), BELLHOP_REASON_WR_LENGTH) << length;
+			EXPECT_EQ(wqe.length, 0u);
+		}
+	}
+}
+
+/* A queue without elements has no room for one. */
+TEST(wqe, decode_send__an_atomic_needs_a_queue_with_elements)
+{
+	const bellhop_wqe_limits limits = { 0, 0, false };
+	bellhop_send_wqe wqe;
+
+	EXPECT_EQ(decode(wqe, send_head(BELLHOP_WR_ATOMIC_FETCH_AND_ADD, 0, 1), limits),
+		  BELLHOP_REASON_WR_NUM_SGE);
+	EXPECT_EQ(decode(wqe, send_head(BELLHOP_WR_ATOMIC_FETCH_AND_ADD), limits),
+		  BELLHOP_REASON_WR_NUM_SGE);
+}
+
 TEST(wqe, decode_send__what_an_opcode_does_not_use_is_zero)
 {
-	for (u8 opcode = 0; opcode <= BELLHOP_WR_RDMA_READ; opcode++) {
+	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++) {
 		u8 traits = bellhop_opcode_row(opcode)->traits;
 		bool is_remote = traits & BELLHOP_OP_REMOTE;
 		bool has_imm = traits & BELLHOP_OP_IMM;
-		bellhop_sqe ex = send_head(opcode), rkey = ex, addr = ex;
+		bellhop_sqe ex = least_head(opcode), rkey = ex, addr = ex;
 		bellhop_send_wqe wqe;
 
 		ex.ex = 1;
 		rkey.rkey = 1U << 31;
 		addr.remote_addr = 1ULL << 63;
-		EXPECT_EQ(decode(wqe, ex) == BELLHOP_REASON_NONE, has_imm) << int(opcode);
-		EXPECT_EQ(decode(wqe, rkey) == BELLHOP_REASON_NONE, is_remote) << int(opcode);
-		EXPECT_EQ(decode(wqe, addr),
+		EXPECT_EQ(decode_least(wqe, ex) == BELLHOP_REASON_NONE, has_imm) << int(opcode);
+		EXPECT_EQ(decode_least(wqe, rkey) == BELLHOP_REASON_NONE, is_remote) << int(opcode);
+		EXPECT_EQ(decode_least(wqe, addr),
 			  is_remote ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_RESERVED)
 			<< int(opcode);
 	}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# perftest_bw.sh: ib_write_bw, ib_read_bw and ib_send_bw with the options that people use. The tools choose
+# perftest_bw.sh: ib_write_bw, ib_read_bw, ib_send_bw and ib_atomic_bw with the options that people use. The tools choose
 # the GID themselves. Numbers of iterations are small where the default would take an emulated guest long.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -15,6 +15,10 @@ for tool in ib_write_bw ib_read_bw ib_send_bw; do
 	ok "$tool -s 8388608" measures $tool -s 8388608 -n 20
 	ok "$tool --use_old_post_send" measures $tool --use_old_post_send -n 1000
 done
+for type in CMP_AND_SWAP FETCH_AND_ADD; do
+	ok "ib_atomic_bw -A $type" measures ib_atomic_bw -A $type -n 1000
+done
+ok 'ib_atomic_bw -b -q 4' measures ib_atomic_bw -b -q 4 -n 500
 ok 'ib_send_bw -e' measures ib_send_bw -e -n 500
 ok 'ib_send_bw -e -b' measures ib_send_bw -e -b -n 500
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# perftest_lat.sh: ib_write_lat, ib_read_lat and ib_send_lat with the options that people use. The tools
+# perftest_lat.sh: ib_write_lat, ib_read_lat, ib_send_lat and ib_atomic_lat with the options that people use. The tools
 # choose the GID themselves.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -11,6 +11,9 @@ for tool in ib_write_lat ib_read_lat ib_send_lat; do
 	ok "$tool -s 1" measures $tool -s 1
 	ok "$tool -s 8388608" measures $tool -s 8388608 -n 20
 	ok "$tool --use_old_post_send" measures $tool --use_old_post_send
+done
+for type in CMP_AND_SWAP FETCH_AND_ADD; do
+	ok "ib_atomic_lat -A $type" measures ib_atomic_lat -A $type
 done
 ok 'ib_send_lat -e' measures ib_send_lat -e -n 200
 finish

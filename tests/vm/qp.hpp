@@ -117,7 +117,9 @@ public:
 			attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 			attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 			if (shape.type == IBV_QPT_RC)
-				attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE |
+				attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+						       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+						       IBV_QP_EX_WITH_RDMA_WRITE |
 						       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 						       IBV_QP_EX_WITH_RDMA_READ;
 		}

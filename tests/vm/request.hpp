@@ -23,6 +23,13 @@ struct Send {
 	ibv_ah *ah = nullptr; /* of a datagram, as are these: */
 	uint32_t qpn = 0;
 	uint32_t qkey = 0;
+	uint64_t compare_add = 0; /* of an atomic, as is this: */
+	uint64_t swap = 0;
+
+	bool is_atomic() const
+	{
+		return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	}
 };
 
 /** The work request for @send, which must outlive it. */
@@ -38,6 +45,8 @@ inline ibv_send_wr to_wr(const Send &send)
 	wr.imm_data = send.imm;
 	if (send.ah) {
 		wr.wr.ud = { send.ah, send.qpn, send.qkey };
+	} else if (send.is_atomic()) {
+		wr.wr.atomic = { send.remote, send.compare_add, send.swap, send.rkey };
 	} else {
 		wr.wr.rdma.remote_addr = send.remote;
 		wr.wr.rdma.rkey = send.rkey;
@@ -79,6 +88,12 @@ inline int post_extended(const Qp &qp, const Send &send)
 		break;
 	case IBV_WR_RDMA_READ:
 		ibv_wr_rdma_read(ex, send.rkey, send.remote);
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		ibv_wr_atomic_cmp_swp(ex, send.rkey, send.remote, send.compare_add, send.swap);
+		break;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		ibv_wr_atomic_fetch_add(ex, send.rkey, send.remote, send.compare_add);
 		break;
 	default:
 		ibv_wr_abort(ex);

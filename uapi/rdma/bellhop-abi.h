@@ -132,6 +132,8 @@ enum bellhop_wr_opcode {
 	BELLHOP_WR_SEND = 2,
 	BELLHOP_WR_SEND_WITH_IMM = 3,
 	BELLHOP_WR_RDMA_READ = 4,
+	BELLHOP_WR_ATOMIC_CMP_AND_SWP = 5,
+	BELLHOP_WR_ATOMIC_FETCH_AND_ADD = 6,
 };
 
 enum bellhop_sqe_flags {
@@ -156,6 +158,17 @@ struct bellhop_sqe {
 	__aligned_u64 remote_addr;
 	__aligned_u64 reserved;
 };
+
+/*
+ * What an atomic operation works with: stands behind its one element, which is 8 bytes long and
+ * gets what was in the remote word before.
+ */
+struct bellhop_operands {
+	__aligned_u64 compare_add;
+	__aligned_u64 swap; /* 0 of what adds */
+};
+
+#define BELLHOP_ATOMIC_BYTES 8
 
 /*
  * Where a datagram goes: stands between head and payload in every entry of a send
@@ -201,6 +214,8 @@ enum bellhop_wc_opcode {
 	BELLHOP_WC_SEND = 0,
 	BELLHOP_WC_RDMA_WRITE = 1,
 	BELLHOP_WC_RDMA_READ = 2,
+	BELLHOP_WC_COMP_SWAP = 3,
+	BELLHOP_WC_FETCH_ADD = 4,
 	BELLHOP_WC_RECV = 128, /* this bit: the entry was a receive */
 	BELLHOP_WC_RECV_RDMA_WITH_IMM = 129,
 };
@@ -227,9 +242,10 @@ enum bellhop_reason {
 	BELLHOP_REASON_RING_INDEX = 1, /* the producer index is not possible */
 	BELLHOP_REASON_WR_OPCODE = 2, /* unknown, or not of this QP type */
 	BELLHOP_REASON_WR_FLAGS = 3, /* unknown, or not of this opcode */
-	BELLHOP_REASON_WR_NUM_SGE = 4, /* more elements than the queue has */
+	BELLHOP_REASON_WR_NUM_SGE =
+		4, /* more elements than the queue has; or not the one of an atomic */
 	BELLHOP_REASON_WR_INLINE = 5, /* more inline bytes than the queue has */
-	BELLHOP_REASON_WR_LENGTH = 6, /* more than BELLHOP_MAX_MESSAGE bytes */
+	BELLHOP_REASON_WR_LENGTH = 6, /* more than BELLHOP_MAX_MESSAGE bytes; or not an atomic's */
 	BELLHOP_REASON_WR_RESERVED = 7, /* a reserved field is not zero */
 	BELLHOP_REASON_WR_ADDRESS = 8, /* of a datagram: no such QP number or source GID */
 	/* A key of this side. */
@@ -248,8 +264,9 @@ enum bellhop_reason {
 	BELLHOP_REASON_RECV_FAULTY = 50, /* its receive entry is not valid */
 	BELLHOP_REASON_RNR = 51, /* it had no receive, too often */
 	BELLHOP_REASON_SILENT = 52, /* no answer: absent, or not ready to receive */
-	BELLHOP_REASON_NO_RD_ATOMIC = 53, /* it takes no RDMA reads */
+	BELLHOP_REASON_NO_RD_ATOMIC = 53, /* it takes no RDMA reads and atomics */
 	BELLHOP_REASON_SEQUENCE = 54, /* a message began before the last one ended */
+	BELLHOP_REASON_ALIGNMENT = 55, /* an atomic's word does not lie on 8 bytes */
 	/* The queues. */
 	BELLHOP_REASON_FLUSHED = 64, /* the QP was in error already */
 	BELLHOP_REASON_CQ_OVERRUN = 65, /* a completion found its CQ full */
@@ -309,6 +326,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_wq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_cq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_sge) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_sqe) == 32);
+BELLHOP_ASSERT(sizeof(struct bellhop_operands) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_av) == 32);
 BELLHOP_ASSERT(sizeof(struct bellhop_rqe) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_cqe) == 64);

@@ -65,7 +65,7 @@ TEST_F(QueuePairRefusal, OtherAttributesAreNotSupported)
 TEST_F(QueuePairRefusal, OtherOperationsAreNotSupported)
 {
 	attr_.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	attr_.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+	attr_.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_LOCAL_INV;
 	refused(EOPNOTSUPP);
 }
 

@@ -93,6 +93,31 @@ TEST_P(WorkRequestTest, EveryOperationArrives)
 	}
 }
 
+TEST_P(WorkRequestTest, AtomicsArriveWithTheirOperands)
+{
+	std::uint64_t result;
+	const auto addr = reinterpret_cast<std::uintptr_t>(&result);
+
+	ibv_wr_start(calls_);
+	ibv_wr_atomic_cmp_swp(calls_, RKEY, REMOTE, 3, 4);
+	ibv_wr_set_sge(calls_, 9, addr, sizeof(result));
+	bellhop_send_wqe wqe = complete_one();
+	EXPECT_EQ(wqe.head.opcode, IBV_WR_ATOMIC_CMP_AND_SWP);
+	EXPECT_EQ(wqe.head.rkey, RKEY);
+	EXPECT_EQ(wqe.head.remote_addr, REMOTE);
+	EXPECT_EQ(wqe.operands.compare_add, 3U);
+	EXPECT_EQ(wqe.operands.swap, 4U);
+	EXPECT_EQ(wqe.sge[0].addr, addr);
+
+	ibv_wr_start(calls_);
+	ibv_wr_atomic_fetch_add(calls_, RKEY, REMOTE, 5);
+	ibv_wr_set_sge(calls_, 9, addr, sizeof(result));
+	wqe = complete_one();
+	EXPECT_EQ(wqe.head.opcode, IBV_WR_ATOMIC_FETCH_AND_ADD);
+	EXPECT_EQ(wqe.operands.compare_add, 5U);
+	EXPECT_EQ(wqe.operands.swap, 0U);
+}
+
 TEST_P(WorkRequestTest, NothingIsSeenBeforeComplete)
 {
 	ibv_wr_start(calls_);

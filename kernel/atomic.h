@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* atomic.h: operations that change a word of the responder's memory and bring back the old one. */
+#ifndef BELLHOP_ATOMIC_H
+#define BELLHOP_ATOMIC_H
+
+#include "copy.h"
+
+struct bellhop_qp;
+
+/**
+ * bellhop_atomic_execute() - compares and swaps, or fetches and adds (IBA 9.4.5)
+ * @qp: the requester; the caller is its runner
+ * @peer: the responder
+ *
+ * Atomic to everything that uses the processor's atomic instructions on the word: other QPs of any
+ * device, and programs. Of a request whose result has nowhere to go nothing is done.
+ * Context: the caller holds @peer's slot lock.
+ * Return: as bellhop_carry().
+ */
+struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct bellhop_qp *peer);
+
+#endif

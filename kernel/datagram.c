@@ -23,8 +23,12 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 	send->peer_qpn = av->qpn;
 	if (av->qpn == BELLHOP_GSI_QPN)
 		send->peer_qpn = bellhop_gsi_find(qp->device, &send->peer_gid);
-	/* An address that was taken from the port meanwhile sends nothing. */
-	if (rdma_query_gid(&qp->device->ibdev, 1, av->sgid_index, &send->own_gid))
+	/*
+	 * An address that was taken from the port meanwhile sends nothing. Nor does one of the
+	 * other family: of it, the header would show a part, which may be somebody else's address.
+	 */
+	if (rdma_query_gid(&qp->device->ibdev, 1, av->sgid_index, &send->own_gid) ||
+	    bellhop_grh_is_ipv4(send->own_gid.raw) != bellhop_grh_is_ipv4(av->dgid))
 		send->peer_qpn = 0;
 	return BELLHOP_REASON_NONE;
 }

@@ -4,6 +4,7 @@
 #define BELLHOP_VM_DEVICE_HPP
 
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <optional>
 #include <poll.h>
@@ -65,6 +66,18 @@ public:
 	const ibv_gid &gid() const
 	{
 		return gid_;
+	}
+
+	/** The index of @gid in the port's table; -1 if it is not there. */
+	int find_gid(const ibv_gid &gid) const
+	{
+		ibv_gid other;
+
+		for (int i = 0; i < 64; i++)
+			if (!ibv_query_gid(context_, 1, i, &other) &&
+			    !std::memcmp(gid.raw, other.raw, sizeof(gid.raw)))
+				return i;
+		return -1;
 	}
 
 	static uint8_t gid_index()

@@ -16,6 +16,7 @@ enum Kind {
 	answer_of_pd,
 	answer_of_cq,
 	answer_of_qp,
+	answer_of_ah,
 	call,
 	answer_of_call,
 	region,
@@ -26,8 +27,8 @@ static Tally<kinds> &tally()
 {
 	static Tally<kinds> tally({ "commands that are not there", "answers of ALLOC_PD",
 				    "answers of CREATE_CQ", "answers of CREATE_QP",
-				    "ioctls that are not there", "answers of ioctl CQ_CREATE",
-				    "regions" });
+				    "answers of CREATE_AH", "ioctls that are not there",
+				    "answers of ioctl CQ_CREATE", "regions" });
 	return tally;
 }
 
@@ -133,6 +134,9 @@ private:
 		case answer_of_qp:
 			write_one(Commands::create_qp, bad);
 			break;
+		case answer_of_ah:
+			write_one(Commands::create_ah, bad);
+			break;
 		case call:
 			ioctl(file, RDMA_VERBS_IOCTL, bad);
 			break;
@@ -184,7 +188,8 @@ TEST(HostileFaults, hurt_nobody_else)
 	EXPECT_EQ(toll.crashed, toll.lives) << "an attacker does not die";
 	for (size_t kind = 0; kind < kinds; kind++)
 		EXPECT_GT(tally().tried(kind), 0u) << "kind " << kind;
-	EXPECT_GT(tally().done(answer_of_qp), 0u) << "nothing was waited for";
+	for (Kind kind : { answer_of_qp, answer_of_ah })
+		EXPECT_GT(tally().done(kind), 0u) << "nothing was waited for, kind " << kind;
 	victim.expect_unharmed();
 }
 

@@ -95,7 +95,7 @@ public:
 			qp_.recv->index().fetch_add(1);
 			qp_.send->index().fetch_add(1);
 			lseek(kick_, qp_.qpn, SEEK_SET);
-			cq_.drain([](uint8_t) {});
+			cq_.drain([](const bellhop_cqe &) {});
 			usleep(random_() % 200);
 		}
 		if (random_() % 2)
@@ -147,14 +147,14 @@ public:
 		uint32_t done = 0;
 		const Deadline deadline(patience);
 
-		view.drain([](uint8_t) {});
+		view.drain([](const bellhop_cqe &) {});
 		rings_[1]->index() = RawQp::recv_slots;
 		rings_[0]->index() = RawQp::send_slots;
 		while (done < RawQp::send_slots / 8 && !deadline.passed()) {
 			if (lseek(files_[Will::kick], will_.qpn, SEEK_SET))
 				return false;
-			view.drain([&](uint8_t status) {
-				done += tally().count(revivals, status == BELLHOP_WC_SUCCESS);
+			view.drain([&](const bellhop_cqe &cqe) {
+				done += tally().count(revivals, cqe.status == BELLHOP_WC_SUCCESS);
 			});
 		}
 		return done >= RawQp::send_slots / 8;

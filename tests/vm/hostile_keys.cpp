@@ -170,6 +170,49 @@ TEST(HostileKeys, open_nothing)
 	victim.expect_unharmed();
 }
 
+/* What ends a request of a QP that is connected to itself. */
+static ibv_wc end_of(const Send &send, const Qp &qp, const Cq &cq)
+{
+	qp.modify(to_state(IBV_QPS_RESET));
+	qp.connect(qp.address());
+	require(!post(qp, send), "ibv_post_send");
+	return cq.next();
+}
+
+/* A region of the kernel's is all memory there is. It is the first of each device's. */
+TEST(HostileKeys, do_not_open_the_kernels_memory)
+{
+	if (!is_bellhop())
+		GTEST_SKIP() << "others may have other ideas of keys";
+	constexpr uint64_t memory = 0xffff888000000000;
+	const Device device;
+	const Pd pd(device);
+	const Cq cq(device, 16);
+	const Region region(pd, 4096);
+	const Qp qp(device, pd.get(), cq, cq);
+	int met = 0;
+
+	for (uint32_t key = 0x100; key < 0x200; key++) {
+		const ibv_wc local = end_of({ .opcode = IBV_WR_RDMA_WRITE,
+					      .sges = { { memory, 8, key } },
+					      .remote = region.address(),
+					      .rkey = region.mr.rkey() },
+					    qp, cq);
+		const ibv_wc remote = end_of({ .opcode = IBV_WR_RDMA_READ,
+					       .sges = { region.sge(0, 8) },
+					       .remote = memory,
+					       .rkey = key | 0x80000000 },
+					     qp, cq);
+
+		EXPECT_EQ(local.status, IBV_WC_LOC_PROT_ERR);
+		EXPECT_EQ(remote.status, IBV_WC_REM_ACCESS_ERR);
+		EXPECT_EQ(local.vendor_err == BELLHOP_REASON_LKEY_PD,
+			  remote.vendor_err == BELLHOP_REASON_RKEY_PD);
+		met += local.vendor_err == BELLHOP_REASON_LKEY_PD;
+	}
+	EXPECT_EQ(met, 1) << "the kernel's region was not met";
+}
+
 /* The same requests with the right keys succeed: what is refused above is refused for its keys. */
 TEST(HostileKeys, do_not_spoil_those_that_fit)
 {

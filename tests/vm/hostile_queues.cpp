@@ -20,7 +20,11 @@ enum Kind {
 	refused,
 	unmapped,
 	dead,
+	resizes,
+	aims,
 	succeeded,
+	delivered,
+	crossed,
 	flushed,
 	failed,
 	kinds
@@ -32,7 +36,8 @@ static Tally<kinds> &tally()
 		{ "posts", "kicks", "kicks of a QP that is gone", "changes to any state",
 		  "ways to RTS", "QPs destroyed and made", "CQs and PDs in use refused to go",
 		  "QPs used without the library's mappings", "QPs destroyed that cannot be kicked",
-		  "completions with success", "completions flushed",
+		  "CQs resized", "datagrams sent where another QP was", "completions with success",
+		  "datagrams received", "datagrams received from another QP", "completions flushed",
 		  "completions with another error" });
 	return tally;
 }
@@ -71,10 +76,15 @@ public:
 
 private:
 	static constexpr Path path = { .timeout = 8, .retry_cnt = 1, .rnr_retry = 1 };
+	/* At the others are UD QPs. */
+	static constexpr size_t places = 7, connected_places = 4;
 
 	void create(std::atomic<RawQp *> &place)
 	{
-		qps_.push_back(std::make_unique<RawQp>(device_, pd_, cq_));
+		const bool connects = &place < &places_[connected_places];
+
+		qps_.push_back(std::make_unique<RawQp>(device_, pd_, cq_,
+						       connects ? IBV_QPT_RC : IBV_QPT_UD));
 		RawQp &qp = *qps_.back();
 
 		qp.fill(region_, random_);
@@ -97,6 +107,8 @@ private:
 		while (!end.passed()) {
 			RawQp &qp = *places_[random() % places_.size()].load();
 
+			if (qp.sends_datagrams && random() % 4 == 0)
+				aim(qp, random);
 			if (qp.open) {
 				if (random() % 4 == 0)
 					qp.recv->index().fetch_add(1, std::memory_order_release);
@@ -111,13 +123,27 @@ private:
 		}
 	}
 
+	/* One of its datagrams goes to another QP, or to where that was. */
+	void aim(const RawQp &qp, std::mt19937 &random)
+	{
+		const size_t place = connected_places + random() % (places - connected_places);
+
+		qp.aim(random(), places_[place].load()->qpn);
+		tally().count(aims, true);
+	}
+
 	void drain()
 	{
-		cq_.drain([](uint8_t status) {
-			tally().count(status == BELLHOP_WC_SUCCESS	  ? succeeded
-				      : status == BELLHOP_WC_WR_FLUSH_ERR ? flushed
-									  : failed,
+		cq_.drain([](const bellhop_cqe &cqe) {
+			tally().count(cqe.status == BELLHOP_WC_SUCCESS	      ? succeeded
+				      : cqe.status == BELLHOP_WC_WR_FLUSH_ERR ? flushed
+									      : failed,
 				      true);
+			if (cqe.status != BELLHOP_WC_SUCCESS || !(cqe.wc_flags & BELLHOP_WC_GRH))
+				return;
+			tally().count(delivered, true);
+			if (cqe.src_qp != cqe.qpn)
+				tally().count(crossed, true);
 		});
 		usleep(200);
 	}
@@ -159,6 +185,9 @@ private:
 		case 7:
 			unmap(qp);
 			break;
+		case 8:
+			tally().count(resizes, !cq_.resize(int(RawCq::slots) << random_() % 2));
+			break;
 		default:
 			cycle(qp);
 			usleep(random_() % 2000);
@@ -184,7 +213,7 @@ private:
 	Region region_{ pd_, 128 << 10 };
 	RawCq cq_{ device_ };
 	std::vector<std::unique_ptr<RawQp>> qps_; /* those that were destroyed, too */
-	std::array<std::atomic<RawQp *>, 4> places_ = {};
+	std::array<std::atomic<RawQp *>, places> places_ = {};
 	int kick_;
 	bool sound_ = true;
 };
@@ -224,21 +253,21 @@ TEST(HostileQueues, hurt_nobody_else)
 	EXPECT_FALSE(onlooker.wait(0)) << "rdma resource show fails";
 	EXPECT_EQ(toll.crashed + toll.killed, 0u) << "this attack does not harm its own program";
 	EXPECT_GT(tally().done(succeeded), 0u) << "the queues did nothing";
+	EXPECT_GT(tally().done(crossed), 0u) << "no datagram got from one QP to another";
 	EXPECT_GT(tally().done(destructions), 0u);
 	EXPECT_GT(tally().done(unmapped), 0u);
+	EXPECT_GT(tally().done(resizes), 0u);
 	victim.expect_unharmed();
 }
 
-/* What the kernel does with a ring does not depend on anybody's mapping of it. */
-TEST(HostileQueues, work_without_mappings)
+/* All requests of a QP, whose rings nobody has mapped, which complete visibly. */
+static void expect_works_without_mappings(ibv_qp_type type)
 {
-	if (!is_bellhop())
-		GTEST_SKIP() << "the rings are bellhop's";
 	std::mt19937 random(seed());
 	Device device;
 	Pd pd(device);
 	RawCq cq(device);
-	RawQp qp(device, pd, cq);
+	RawQp qp(device, pd, cq, type);
 	Region region(pd, 128 << 10);
 	uint32_t completions = 0;
 
@@ -252,13 +281,22 @@ TEST(HostileQueues, work_without_mappings)
 	const Deadline deadline(patience);
 	while (completions < RawQp::send_slots / 8 && !deadline.passed()) {
 		EXPECT_EQ(lseek(find_kicks().at(0), qp.qpn, SEEK_SET), 0);
-		cq.drain([&](uint8_t status) {
-			EXPECT_EQ(status, BELLHOP_WC_SUCCESS);
-			completions++;
+		cq.drain([&](const bellhop_cqe &cqe) {
+			EXPECT_EQ(cqe.status, BELLHOP_WC_SUCCESS);
+			completions += !(cqe.opcode & BELLHOP_WC_RECV);
 		});
 	}
 	EXPECT_GE(completions, RawQp::send_slots / 8);
 	EXPECT_EQ(qp.qp->destroy(), 0);
+}
+
+/* What the kernel does with a ring does not depend on anybody's mapping of it. */
+TEST(HostileQueues, work_without_mappings)
+{
+	if (!is_bellhop())
+		GTEST_SKIP() << "the rings are bellhop's";
+	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UD })
+		expect_works_without_mappings(type);
 }
 
 TEST(HostileQueues, leave_a_device_that_works)

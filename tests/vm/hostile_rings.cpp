@@ -8,29 +8,24 @@
 
 using namespace vm;
 
-/* Own objects of all kinds, connected in pairs and to themselves. */
+/* Own objects of all kinds: QPs that are connected in pairs and to themselves, and UD QPs. */
 class Attacker
 {
 public:
-	explicit Attacker(uint32_t seed) : random_(seed)
+	Attacker(const Prey &prey, uint32_t seed) : random_(seed)
 	{
 		for (int entries : { sound_entries, 1, 4, 16, 64, 256, 1024 })
-			cqs_.push_back(std::make_unique<Cq>(device_, entries));
-		for (int i = 0; i < 6; i++)
-			qps_.push_back(create_qp());
+			create_cq(entries);
+		for (size_t i = 0; i < connected + std::size(qkeys); i++)
+			create_ringed_qp(i < connected ? IBV_QPT_RC : IBV_QPT_UD);
 		for (size_t i = 0; i < qps_.size(); i++)
-			qps_[i]->connect(qps_[i < 4 ? i ^ 1 : i]->address(), path);
+			start(i, *qps_[i < 4 ? i ^ 1 : i]);
 		fill(region_.memory.bytes(), 1);
-		for (const Mapping &mapping : find_mappings())
-			if (mapping.writable &&
-			    mapping.length < sound_entries * sizeof(bellhop_cqe))
-				rings_.push_back(mapping);
 		kicks_ = find_kicks();
-		require(rings_.size() == cqs_.size() - 1 + 2 * qps_.size(),
-			"the rings are not to be found");
 		require(!kicks_.empty(), "the kick files are not to be found");
 		for (const auto &qp : qps_)
 			numbers_.push_back(qp->get()->qp_num);
+		choose_targets(prey);
 	}
 
 	/** All that it can do, for some seconds. */
@@ -45,8 +40,10 @@ public:
 		for (uint32_t i = 0; i < 3; i++)
 			threads.emplace_back([&, i] { kick(end, seed + 10 + i); });
 		threads.emplace_back([&] { map(end, seed + 20); });
-		while (!end.passed())
+		while (!end.passed()) {
 			change();
+			poll();
+		}
 		for (std::thread &thread : threads)
 			thread.join();
 	}
@@ -60,32 +57,96 @@ public:
 		return std::memcmp(before.data(), region_.memory.data(), before.size());
 	}
 
+	/** Whether some of it came in a datagram. */
+	bool has_delivered() const
+	{
+		return delivered_;
+	}
+
 private:
 	/*
-	 * An overrun is the end of a CQ and its QPs. The ring of the first CQ is large and is left
-	 * alone, so that there are always QPs that can be attacked otherwise.
+	 * An overrun is the end of a CQ and its QPs. The ring of the first CQ is left alone and is
+	 * polled, so that there are always QPs that can be attacked otherwise.
 	 */
 	static constexpr int sound_entries = 1 << 16;
 	static constexpr Path path = { .timeout = 8, .retry_cnt = 1, .rnr_retry = 1 };
+	static constexpr size_t connected = 6;
+	/* Those of the UD QPs, which come after the connected ones. The last is for root only. */
+	static constexpr uint32_t qkeys[] = { 0x11111111, 0x11111111, gsi_qkey };
 
-	const Cq &some_cq()
+	const Cq &some_cq(unsigned soundness)
 	{
-		return random_() % 2 ? *cqs_[0] : *cqs_[random_() % cqs_.size()];
+		return random_() % soundness ? *cqs_[0] : *cqs_[random_() % cqs_.size()];
 	}
 
-	std::unique_ptr<Qp> create_qp()
+	std::unique_ptr<Qp> create_qp(ibv_qp_type type)
 	{
 		const uint32_t wr = 1 << (random_() % 4 ? 6 : random_() % 8),
 			       sge = 1 + random_() % 4;
-		const Cq &send_cq = some_cq(), &recv_cq = some_cq();
+		/* A datagram needs two QPs that live. */
+		const unsigned soundness = type == IBV_QPT_UD ? 8 : 2;
+		const Cq &send_cq = some_cq(soundness), &recv_cq = some_cq(soundness);
 
-		return std::make_unique<Qp>(device_, pd_.get(), send_cq, recv_cq,
-					    QpShape{ .cap = { wr, wr, sge, sge, 64 } });
+		return std::make_unique<Qp>(
+			device_, pd_.get(), send_cq, recv_cq,
+			QpShape{ .cap = { wr, wr, sge, sge, 64 }, .type = type });
+	}
+
+	void create_cq(int entries)
+	{
+		const std::vector<Mapping> maps = new_mappings(
+			[&] { cqs_.push_back(std::make_unique<Cq>(device_, entries)); });
+
+		require(maps.size() == 1, "a CQ has one ring");
+		if (entries != sound_entries)
+			rings_.push_back(
+				{ maps[0], ScribbledRing::completions, sizeof(bellhop_cqe) });
+	}
+
+	void create_ringed_qp(ibv_qp_type type)
+	{
+		const std::vector<Mapping> maps =
+			new_mappings([&] { qps_.push_back(create_qp(type)); });
+		const uint32_t room = 16 + 16 * qps_.back()->cap().max_recv_sge;
+
+		require(maps.size() == 2, "a QP has two rings");
+		rings_.push_back(
+			{ maps[0],
+			  type == IBV_QPT_RC ? ScribbledRing::requests : ScribbledRing::datagrams,
+			  128 });
+		rings_.push_back({ maps[1], ScribbledRing::receives, (room + 31) / 32 * 32 });
+	}
+
+	/* Mostly those that take what comes; but also any other, and the kernel's. */
+	void choose_targets(const Prey &prey)
+	{
+		std::vector<uint32_t> &qpns = sense_.qpns;
+
+		qpns = numbers_;
+		for (int i = 0; i < 4; i++)
+			qpns.insert(qpns.end(), numbers_.begin() + connected, numbers_.end());
+		for (int i = 0; i < 2; i++)
+			qpns.insert(qpns.end(), { prey.qpns[i], prey.datagram_qpns[i] });
+		qpns.insert(qpns.end(), { 0, gsi_qpn, gsi_qpn });
+	}
+
+	/* RESET to RTS. A QP that an attack has ended meanwhile stays as it is. */
+	void start(size_t i, const Qp &peer)
+	{
+		const Qp &qp = *qps_[i];
+
+		if (i >= connected) {
+			qp.open(qkeys[i - connected]);
+			return;
+		}
+		qp.modify(to_init());
+		qp.modify(to_rtr(peer.address(), path));
+		qp.modify(to_rts(path));
 	}
 
 	void scribble(const Deadline &end, uint32_t seed)
 	{
-		Scribbler scribbler(rings_, region_.sge(0, 4096), region_.mr.rkey(), seed);
+		Scribbler scribbler(rings_, sense_, seed);
 
 		while (!end.passed())
 			for (int i = 0; i < 50; i++)
@@ -119,7 +180,7 @@ private:
 		const int file = device_.get()->cmd_fd;
 
 		while (!end.passed()) {
-			const Mapping &ring = rings_[random() % rings_.size()];
+			const Mapping &ring = rings_[random() % rings_.size()].mapping;
 			const size_t length = random() % 4 ? ring.length : random() % (1 << 20) + 1;
 			const off_t offset = random() % 4 ? ring.offset
 							  : off_t(random()) << (12 + random() % 20);
@@ -151,7 +212,8 @@ private:
 	/* The ordinary calls, in no order. */
 	void change()
 	{
-		Qp &qp = *qps_[random_() % qps_.size()];
+		const size_t i = random_() % qps_.size();
+		const Qp &qp = *qps_[i];
 		/* Who talks to itself is always answered. */
 		const Qp &peer = random_() % 4 ? qp : *qps_[random_() % qps_.size()];
 
@@ -168,18 +230,25 @@ private:
 		default:
 			/* An attack on a QP in error is none. */
 			qp.modify(to_state(IBV_QPS_RESET));
-			qp.modify(to_init());
-			qp.modify(to_rtr(peer.address(), path));
-			qp.modify(to_rts(path));
+			start(i, peer);
 			usleep(random_() % 3000);
 		}
+	}
+
+	void poll()
+	{
+		while (std::optional<ibv_wc> wc = cqs_[0]->poll())
+			delivered_ |= wc->status == IBV_WC_SUCCESS && wc->opcode == IBV_WC_RECV &&
+				      (wc->wc_flags & IBV_WC_GRH);
 	}
 
 	/* One more QP, for a moment. It reuses numbers, and its rings are those that were freed. */
 	void churn()
 	{
-		std::unique_ptr<Qp> qp = create_qp();
+		std::unique_ptr<Qp> qp = create_qp(random_() % 2 ? IBV_QPT_RC : IBV_QPT_UD);
 
+		if (qp->get()->qp_type == IBV_QPT_UD)
+			qp->open(qkeys[0]);
 		qp->modify(to_init());
 		qp->modify(to_rtr(qps_[0]->address(), path));
 		qp->modify(to_rts(path));
@@ -189,24 +258,32 @@ private:
 	std::mt19937 random_;
 	Device device_;
 	Pd pd_{ device_ };
-	Region region_{ pd_, 64 << 10 };
+	Region region_{ pd_, 64 << 10 }, mail_{ pd_, 64 << 10 };
+	Sense sense_{ .sge = region_.sge(0, 4096),
+		      .rkey = region_.mr.rkey(),
+		      .receive = mail_.sge(0, 8192),
+		      .gid = device_.gid(),
+		      .qpns = {},
+		      .qkeys = { qkeys[0], qkeys[0], qkeys[0], gsi_qkey, 0x80000000 } };
 	std::vector<std::unique_ptr<Cq>> cqs_;
 	std::vector<std::unique_ptr<Qp>> qps_;
-	std::vector<Mapping> rings_;
+	std::vector<ScribbledRing> rings_;
 	std::vector<int> kicks_;
 	std::vector<uint32_t> numbers_;
+	bool delivered_ = false;
 };
 
-static constexpr int moved = harmless + 1;
+static constexpr int moved = 1, delivered = 2;
 
 /* An attacker's life. It ends in order, with everything open, or by what its library makes of the
  * rings. */
-static int be_attacker(uint32_t seed)
+static int be_attacker(const Prey &prey, uint32_t seed)
 {
-	Attacker attacker(seed);
+	Attacker attacker(prey, seed);
 
 	attacker.attack(2);
-	const int ending = attacker.has_moved() ? moved : harmless;
+	const int ending = harmless + (attacker.has_moved() ? moved : 0) +
+			   (attacker.has_delivered() ? delivered : 0);
 	if (seed % 2)
 		_exit(ending);
 	return ending;
@@ -218,10 +295,20 @@ TEST(HostileRings, hurt_nobody_else)
 		GTEST_SKIP() << "the rings are bellhop's";
 	std::mt19937 random(seed());
 	Victim victim;
-	Toll toll = besiege(attack_time(30), random, be_attacker);
+	const Prey prey = victim.prey();
+	const Toll toll = besiege(attack_time(30), random,
+				  [&](uint32_t seed) { return be_attacker(prey, seed); });
+	uint32_t movers = 0, senders = 0;
 
-	note("%u moved bytes, %u did not", toll.endings[moved], toll.endings[harmless]);
-	EXPECT_GT(toll.endings[moved], 0u) << "no attack got as far as to move a byte";
+	for (const auto &[ending, count] : toll.endings) {
+		if (ending < harmless)
+			continue;
+		movers += (ending - harmless) & moved ? count : 0;
+		senders += (ending - harmless) & delivered ? count : 0;
+	}
+	note("%u moved bytes, and %u a datagram", movers, senders);
+	EXPECT_GT(movers, 0u) << "no attack got as far as to move a byte";
+	EXPECT_GT(senders, 0u) << "no attack got as far as to deliver a datagram";
 	victim.expect_unharmed();
 }
 

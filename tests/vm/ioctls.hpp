@@ -62,11 +62,19 @@ public:
 		gid_entry,
 		async_alloc,
 		invoke_write,
+		datagram_qp_create,
+		datagram_qp_destroy,
+		kernel_qp_create,
+		ah_create,
+		ah_destroy,
 		unknown,
 		kinds
 	};
 
 	explicit Calls(const Handles &handles) : handles_(handles) {}
+
+	/** Where behind the answers the caller writes what some calls refer to. */
+	static constexpr size_t cap_at = 4096, address_handle_at = 4608;
 
 	/** @out: where answers go, in pieces of 512 bytes; 8 KiB. */
 	Call make(Kind kind, std::mt19937 &random, uint64_t out) const
@@ -91,12 +99,24 @@ public:
 				      at(UVERBS_ATTR_DESTROY_CQ_RESP,
 					 sizeof(ib_uverbs_destroy_cq_resp), out) });
 		case qp_create:
-			return create_qp(random, out);
+			return create_qp(IB_UVERBS_QPT_RC, qp_object, random, out);
 		case qp_destroy:
-			return call(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY,
-				    { some(UVERBS_ATTR_DESTROY_QP_HANDLE, qp_object, random),
-				      at(UVERBS_ATTR_DESTROY_QP_RESP,
-					 sizeof(ib_uverbs_destroy_qp_resp), out) });
+			return destroy_qp(qp_object, random, out);
+		case datagram_qp_create:
+			return create_qp(IB_UVERBS_QPT_UD, datagram_qp_object, random, out);
+		case datagram_qp_destroy:
+			return destroy_qp(datagram_qp_object, random, out);
+		case kernel_qp_create:
+			/* QPs 0 and 1 are the kernel's own. */
+			return create_qp(random() % 2, -1, random, out);
+		case ah_create:
+			return invoke(IB_USER_VERBS_CMD_CREATE_AH,
+				      reinterpret_cast<const void *>(out + address_handle_at),
+				      sizeof(ib_uverbs_create_ah), out,
+				      sizeof(ib_uverbs_create_ah_resp));
+		case ah_destroy:
+			return call(UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY,
+				    { some(UVERBS_ATTR_DESTROY_AH_HANDLE, ah_object, random) });
 		case mr_query:
 			return call(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR,
 				    { some(UVERBS_ATTR_QUERY_MR_HANDLE, mr_object, random),
@@ -216,21 +236,28 @@ private:
 		return attr(id, 0, handles_.some(kind, random));
 	}
 
-	Call create_qp(std::mt19937 &random, uint64_t out) const
+	Call destroy_qp(ObjectKind kind, std::mt19937 &random, uint64_t out) const
 	{
-		/* Read from where answers go, so that it is zeros or what another call answered. */
+		return call(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY,
+			    { some(UVERBS_ATTR_DESTROY_QP_HANDLE, kind, random),
+			      at(UVERBS_ATTR_DESTROY_QP_RESP, sizeof(ib_uverbs_destroy_qp_resp),
+				 out) });
+	}
+
+	Call create_qp(unsigned type, int makes, std::mt19937 &random, uint64_t out) const
+	{
 		return call(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE,
 			    { fresh(UVERBS_ATTR_CREATE_QP_HANDLE),
 			      some(UVERBS_ATTR_CREATE_QP_PD_HANDLE, pd_object, random),
 			      some(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, cq_object, random),
 			      some(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, cq_object, random),
 			      value(UVERBS_ATTR_CREATE_QP_USER_HANDLE, 8, random()),
-			      at(UVERBS_ATTR_CREATE_QP_CAP, sizeof(ib_uverbs_qp_cap), out + 4096),
-			      value(UVERBS_ATTR_CREATE_QP_TYPE, 8, IB_UVERBS_QPT_RC),
+			      at(UVERBS_ATTR_CREATE_QP_CAP, sizeof(ib_uverbs_qp_cap), out + cap_at),
+			      value(UVERBS_ATTR_CREATE_QP_TYPE, 8, type),
 			      at(UVERBS_ATTR_CREATE_QP_RESP_CAP, sizeof(ib_uverbs_qp_cap), out),
 			      at(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, 4, out + 512),
 			      at(UVERBS_ATTR_UHW_OUT, sizeof(bellhop_create_qp_resp), out + 1024) },
-			    qp_object);
+			    makes);
 	}
 
 	/* Objects, methods and attributes that there may be. */

@@ -86,6 +86,26 @@ inline Change to_rts(const Path &path = {})
 	return change;
 }
 
+/** Of a UD QP, which takes datagrams with @qkey; to_state() alone makes it RTR. */
+inline Change to_datagram_init(uint32_t qkey)
+{
+	Change change = to_state(IBV_QPS_INIT);
+
+	change.attr.port_num = 1;
+	change.attr.qkey = qkey;
+	change.mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	return change;
+}
+
+inline Change to_datagram_rts()
+{
+	Change change = to_state(IBV_QPS_RTS);
+
+	change.attr.sq_psn = first_psn;
+	change.mask |= IBV_QP_SQ_PSN;
+	return change;
+}
+
 inline constexpr ibv_qp_cap cap_default = { 64, 64, 4, 4, 64 };
 
 /** Everything ibv_create_qp_ex() is asked for. */
@@ -165,6 +185,16 @@ public:
 		require(!modify(to_init(path)), "to INIT");
 		require(!modify(to_rtr(peer, path)), "to RTR");
 		require(!modify(to_rts(path)), "to RTS");
+	}
+
+	/** RESET to RTS, of a UD QP. Returns 0 or an errno. */
+	int open(uint32_t qkey) const
+	{
+		int error = modify(to_datagram_init(qkey));
+
+		if (!error)
+			error = modify(to_state(IBV_QPS_RTR));
+		return error ? error : modify(to_datagram_rts());
 	}
 
 	ibv_qp_attr query(ibv_qp_init_attr *init = nullptr) const

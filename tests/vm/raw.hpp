@@ -4,12 +4,13 @@
 #ifndef BELLHOP_VM_RAW_HPP
 #define BELLHOP_VM_RAW_HPP
 
-#include <algorithm>
 #include <array>
-#include <functional>
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <rdma/bellhop-abi.h>
 #include "qp.hpp"
-#include "scribble.hpp"
+#include "mappings.hpp"
 
 namespace vm
 {
@@ -50,23 +51,6 @@ private:
 	uint8_t *start_;
 };
 
-/** What appeared in this process's mappings of the device while @make ran, the longest first. */
-inline std::vector<Mapping> new_mappings(const std::function<void()> &make)
-{
-	const std::vector<Mapping> before = find_mappings();
-	std::vector<Mapping> found;
-
-	make();
-	for (const Mapping &mapping : find_mappings())
-		if (std::none_of(before.begin(), before.end(), [&](const Mapping &known) {
-			    return known.start == mapping.start;
-		    }))
-			found.push_back(mapping);
-	std::sort(found.begin(), found.end(),
-		  [](const Mapping &a, const Mapping &b) { return a.length > b.length; });
-	return found;
-}
-
 /** A CQ that is drained by hand. */
 class RawCq
 {
@@ -77,19 +61,22 @@ public:
 	class View
 	{
 	public:
-		View(const Ring &ring, uint32_t consumer) : ring_(ring), consumer_(consumer) {}
+		View(const Ring &ring, uint32_t consumer, uint32_t slots = RawCq::slots)
+		    : ring_(ring), consumer_(consumer), slots_(slots)
+		{
+		}
 
-		/** Takes what is there and calls @take(status) for each. */
-		void drain(const std::function<void(uint8_t)> &take)
+		/** Takes what is there and calls @take for each. */
+		void drain(const std::function<void(const bellhop_cqe &)> &take)
 		{
 			for (;; consumer_++) {
 				auto *cqe = reinterpret_cast<bellhop_cqe *>(
-					ring_.slot(consumer_ % slots, sizeof(bellhop_cqe)));
+					ring_.slot(consumer_ % slots_, sizeof(bellhop_cqe)));
 
 				if (std::atomic_ref(cqe->phase).load(std::memory_order_acquire) !=
-				    !(consumer_ & slots))
+				    !(consumer_ & slots_))
 					break;
-				take(cqe->status);
+				take(*cqe);
 			}
 			ring_.index().store(consumer_, std::memory_order_release);
 		}
@@ -97,6 +84,7 @@ public:
 	private:
 		const Ring &ring_;
 		uint32_t consumer_;
+		uint32_t slots_;
 	};
 
 	explicit RawCq(const Device &device)
@@ -110,9 +98,34 @@ public:
 		view_ = std::make_unique<View>(*ring_, 0);
 	}
 
-	void drain(const std::function<void(uint8_t)> &take)
+	void drain(const std::function<void(const bellhop_cqe &)> &take)
 	{
+		const std::lock_guard guard(mutex_);
+
 		view_->drain(take);
+		for (Next &next : next_) {
+			view_ = std::make_unique<View>(*next.ring, 0, next.slots);
+			ring_ = std::move(next.ring);
+			view_->drain(take);
+		}
+		next_.clear();
+	}
+
+	/** Beside who drains. Returns 0 or an errno. */
+	int resize(int entries)
+	{
+		const std::lock_guard guard(mutex_);
+		int error = 0;
+		std::vector<Mapping> maps =
+			new_mappings([&] { error = ibv_resize_cq(cq->get(), entries); });
+
+		if (error)
+			return error;
+		require(maps.size() == 1, "a CQ that is resized has another ring");
+		next_.push_back({ std::make_unique<Ring>(cq->get()->context->cmd_fd, maps[0].offset,
+							 maps[0].length),
+				  static_cast<uint32_t>(cq->get()->cqe) });
+		return 0;
 	}
 
 	/** The library's mapping. */
@@ -124,23 +137,42 @@ public:
 	std::unique_ptr<Cq> cq;
 
 private:
+	struct Next {
+		std::unique_ptr<Ring> ring;
+		uint32_t slots;
+	};
+
 	Mapping map_;
+	std::mutex mutex_; /* what follows */
 	std::unique_ptr<Ring> ring_;
 	std::unique_ptr<View> view_;
+	std::vector<Next> next_;
 };
 
-/** A QP, connected to itself or not, whose ring holds sound requests in all of its slots. */
+/**
+ * A QP whose rings hold sound requests in all of their slots: one that is connected to itself, or a
+ * UD QP that sends to itself until it is told otherwise.
+ */
 class RawQp
 {
 public:
 	static constexpr uint32_t send_slots = 256, recv_slots = 64;
+	static constexpr uint32_t qkey = 0x22222222;
 
-	RawQp(const Device &device, const Pd &pd, const RawCq &cq) : file_(device.get()->cmd_fd)
+	/** A send entry of a UD QP. */
+	struct Datagram {
+		bellhop_sqe head;
+		bellhop_av av;
+		bellhop_sge sge;
+	};
+
+	RawQp(const Device &device, const Pd &pd, const RawCq &cq, ibv_qp_type type = IBV_QPT_RC)
+	    : sends_datagrams(type == IBV_QPT_UD), file_(device.get()->cmd_fd)
 	{
 		const ibv_qp_cap cap = { send_slots, recv_slots, 1, 1, 0 };
 		std::vector<Mapping> maps = new_mappings([&] {
 			qp = std::make_unique<Qp>(device, pd.get(), *cq.cq, *cq.cq,
-						  QpShape{ .cap = cap });
+						  QpShape{ .cap = cap, .type = type });
 		});
 
 		require(maps.size() == 2, "a QP has two rings");
@@ -157,22 +189,10 @@ public:
 		const uint32_t half = region.memory.size() / 2;
 
 		for (uint32_t i = 0; i < send_slots; i++) {
-			struct {
-				bellhop_sqe head;
-				bellhop_sge sge;
-			} entry = {};
-			const uint32_t length = random() % 8 ? random() % 2048 : random() % half;
-
-			/* A send needs a receive, and waits where there is none. */
-			entry.head.opcode = random() % 16 ? 4 * (random() % 2) : 2;
-			entry.head.flags = i % 8 ? 0 : BELLHOP_SQE_SIGNALED;
-			entry.head.num_sge = 1;
-			if (entry.head.opcode != BELLHOP_WR_SEND) {
-				entry.head.rkey = region.mr.rkey();
-				entry.head.remote_addr = region.address(half);
-			}
-			entry.sge = { region.address(), length, region.mr.lkey() };
-			std::memcpy(send->slot(i, send_stride), &entry, sizeof(entry));
+			if (sends_datagrams)
+				fill_datagram(i, region, random);
+			else
+				fill_request(i, region, random);
 		}
 		for (uint32_t i = 0; i < recv_slots; i++) {
 			struct {
@@ -184,6 +204,18 @@ public:
 			entry.sge = { region.address(half), half, region.mr.lkey() };
 			std::memcpy(recv->slot(i, recv_stride), &entry, sizeof(entry));
 		}
+	}
+
+	Datagram &datagram(uint32_t slot) const
+	{
+		return *reinterpret_cast<Datagram *>(
+			send->slot(slot % send_slots, datagram_stride));
+	}
+
+	/** Another QP number for a datagram that may be executed at this moment. */
+	void aim(uint32_t slot, uint32_t number) const
+	{
+		std::atomic_ref(datagram(slot).av.qpn).store(number, std::memory_order_relaxed);
 	}
 
 	/** Begins again at the first slot, as the library does when the QP is reset. */
@@ -214,12 +246,14 @@ public:
 				      "mmap over a ring");
 	}
 
-	/** RESET to RTS, connected to itself. Returns 0 or an errno. */
+	/** RESET to RTS. Returns 0 or an errno. */
 	int cycle(const Path &path) const
 	{
 		int error = qp->modify(to_state(IBV_QPS_RESET));
 
 		rewind();
+		if (!error && sends_datagrams)
+			return qp->open(qkey);
 		if (!error)
 			error = qp->modify(to_init(path));
 		if (!error)
@@ -230,10 +264,47 @@ public:
 	std::unique_ptr<Qp> qp;
 	std::unique_ptr<Ring> send, recv;
 	uint32_t qpn;
+	const bool sends_datagrams;
 	std::atomic<bool> open = false; /* a hint: requests are executed */
 
 private:
-	static constexpr size_t send_stride = 64, recv_stride = 32;
+	static constexpr size_t send_stride = 64, datagram_stride = 128, recv_stride = 32;
+
+	void fill_request(uint32_t slot, const Region &region, std::mt19937 &random) const
+	{
+		struct {
+			bellhop_sqe head;
+			bellhop_sge sge;
+		} entry = {};
+		const uint32_t half = region.memory.size() / 2;
+		const uint32_t length = random() % 8 ? random() % 2048 : random() % half;
+
+		/* A send needs a receive, and waits where there is none. */
+		entry.head.opcode = random() % 16 ? 4 * (random() % 2) : 2;
+		entry.head.flags = slot % 8 ? 0 : BELLHOP_SQE_SIGNALED;
+		entry.head.num_sge = 1;
+		if (entry.head.opcode != BELLHOP_WR_SEND) {
+			entry.head.rkey = region.mr.rkey();
+			entry.head.remote_addr = region.address(half);
+		}
+		entry.sge = { region.address(), length, region.mr.lkey() };
+		std::memcpy(send->slot(slot, send_stride), &entry, sizeof(entry));
+	}
+
+	void fill_datagram(uint32_t slot, const Region &region, std::mt19937 &random) const
+	{
+		Datagram &entry = datagram(slot);
+
+		entry.head.opcode = random() % 2 ? BELLHOP_WR_SEND : BELLHOP_WR_SEND_WITH_IMM;
+		entry.head.flags = slot % 8 ? 0 : BELLHOP_SQE_SIGNALED;
+		entry.head.num_sge = 1;
+		std::memcpy(entry.av.dgid, qp->address().gid.raw, sizeof(entry.av.dgid));
+		entry.av.qpn = qpn;
+		entry.av.qkey = qkey;
+		entry.av.sgid_index = Device::gid_index();
+		entry.sge = { region.address(), static_cast<uint32_t>(random() % 2048),
+			      region.mr.lkey() };
+	}
 
 	int file_;
 	std::array<Mapping, 2> own_ = {};

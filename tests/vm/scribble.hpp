@@ -1,91 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-// scribble.hpp: finds a process's own rings and kick files, and fills them with what no library
-// would write.
+// scribble.hpp: fills a process's own rings with what no library would write.
 #ifndef BELLHOP_VM_SCRIBBLE_HPP
 #define BELLHOP_VM_SCRIBBLE_HPP
 
 #include <atomic>
 #include <cstddef>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sys/mman.h>
+#include "mappings.hpp"
 #include "memory.hpp"
 #include <rdma/bellhop-abi.h>
 
 namespace vm
 {
 
-/** A mapping of the device's file. */
-struct Mapping {
-	uint8_t *start;
-	size_t length;
-	off_t offset; /* in the file */
-	bool writable;
+/** A ring, and what a library would write into it. */
+struct ScribbledRing {
+	enum Entries {
+		requests,
+		datagrams,
+		receives,
+		completions
+	};
+
+	Mapping mapping;
+	Entries entries;
+	size_t stride;
 };
 
-/** All of them, from /proc/self/maps. */
-inline std::vector<Mapping> find_mappings()
-{
-	std::ifstream maps("/proc/self/maps");
-	std::vector<Mapping> found;
-	std::string line;
-
-	while (std::getline(maps, line)) {
-		unsigned long start, end, offset;
-		char rights[5];
-
-		if (line.find("/dev/infiniband/uverbs") != std::string::npos &&
-		    std::sscanf(line.c_str(), "%lx-%lx %4s %lx", &start, &end, rights, &offset) ==
-			    4)
-			found.push_back({ reinterpret_cast<uint8_t *>(start), end - start,
-					  static_cast<off_t>(offset), rights[1] == 'w' });
-	}
-	return found;
-}
-
-/** The kick files, from /proc/self/fd. */
-inline std::vector<int> find_kicks()
-{
-	std::vector<int> found;
-
-	for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-		std::error_code error;
-		const std::string target = std::filesystem::read_symlink(entry, error).string();
-
-		if (target.find("bellhop_kick") != std::string::npos)
-			found.push_back(std::stoi(entry.path().filename()));
-	}
-	return found;
-}
+/** What a request could use with success. */
+struct Sense {
+	ibv_sge sge;
+	uint32_t rkey;
+	ibv_sge receive; /* where messages may arrive */
+	ibv_gid gid;
+	std::vector<uint32_t> qpns; /* datagrams to these may arrive */
+	std::vector<uint32_t> qkeys; /* with these */
+};
 
 /** Writes nonsense, and now and then half sense, into one ring after another. Not thread safe. */
 class Scribbler
 {
 public:
-	/** @sge is one that a request could use. */
-	Scribbler(std::vector<Mapping> rings, ibv_sge sge, uint32_t rkey, uint32_t seed)
-	    : rings_(std::move(rings)), sge_(sge), rkey_(rkey), random_(seed)
+	Scribbler(std::vector<ScribbledRing> rings, Sense sense, uint32_t seed)
+	    : rings_(std::move(rings)), sense_(std::move(sense)), random_(seed)
 	{
 	}
 
 	/** One stroke. */
 	void scribble()
 	{
-		const Mapping &ring = rings_[random_() % rings_.size()];
+		const ScribbledRing &ring = rings_[random_() % rings_.size()];
+		const Mapping &mapping = ring.mapping;
 
 		/* Noise in an index ends a QP at once: what lies behind it is to be met more often.
 		 */
 		const unsigned kind = random_() % 256;
 
 		if (kind < 2)
-			noise(ring, 0, BELLHOP_RING_SLOTS);
+			noise(mapping, 0, BELLHOP_RING_SLOTS);
 		else if (kind < 4)
-			store(ring, (random_() % ring.length) & ~3u, word());
-		else if (kind < 24)
-			noise(ring, entry(ring), 512);
+			store(mapping, (random_() % mapping.length) & ~3u, word());
+		else if (kind < 8)
+			noise(mapping, entry(ring), 512);
 		else if (kind < 128)
-			write_index(ring);
+			write_index(mapping);
 		else
 			write_entry(ring);
 	}
@@ -109,12 +86,11 @@ private:
 			.store(value, std::memory_order_relaxed);
 	}
 
-	/* Where an entry may begin. The stride is not told; these are likely ones. */
-	size_t entry(const Mapping &ring)
+	/* Where an entry begins, or could. */
+	size_t entry(const ScribbledRing &ring)
 	{
-		static constexpr size_t strides[] = { 32, 64, 96, 128 };
-		const size_t stride = strides[random_() % std::size(strides)];
-		const size_t count = (ring.length - BELLHOP_RING_SLOTS) / stride;
+		const size_t stride = usually() ? ring.stride : 32;
+		const size_t count = (ring.mapping.length - BELLHOP_RING_SLOTS) / stride;
 
 		return BELLHOP_RING_SLOTS + random_() % count * stride;
 	}
@@ -142,45 +118,144 @@ private:
 			store(ring, at, word());
 	}
 
-	/* A send or receive entry that is right but for some of its fields. */
-	void write_entry(const Mapping &ring)
+	/* Now and then one that does not belong there. */
+	void write_entry(const ScribbledRing &ring)
+	{
+		switch (usually() ? unsigned(ring.entries)
+				  : random_() % ScribbledRing::completions) {
+		case ScribbledRing::datagrams:
+			write_datagram(ring);
+			break;
+		case ScribbledRing::receives:
+			write_receive(ring);
+			break;
+		default:
+			write_request(ring);
+		}
+	}
+
+	/* Each field of an entry is wrong now and then; most entries are right in all of them. */
+	bellhop_sqe head(unsigned opcode, unsigned num_sge)
 	{
 		bellhop_sqe head = {};
-		bellhop_sge list[4] = {};
+
+		head.opcode = usually() ? opcode : random_();
+		head.flags = usually() ? random_() % 2 * BELLHOP_SQE_SIGNALED : random_();
+		head.num_sge = usually() ? num_sge : random_();
+		head.inline_length = usually() ? 0 : random_() % 600;
+		head.reserved = usually() ? 0 : random_();
+		return head;
+	}
+
+	/* Usually of less than @length bytes. */
+	bellhop_sge element(const ibv_sge &sge, uint32_t length)
+	{
+		bellhop_sge element = {};
+
+		element.addr = sge.addr + (usually() ? 0 : random_());
+		element.length = usually() ? random_() % length : random_();
+		element.lkey = usually() ? sge.lkey : random_();
+		return element;
+	}
+
+	void write_request(const ScribbledRing &ring)
+	{
+		struct {
+			bellhop_sqe head;
+			bellhop_sge list[4];
+		} entry = { head(random_() % 7, random_() % 2), {} };
+
+		entry.head.rkey = usually() ? sense_.rkey : random_();
+		entry.head.remote_addr =
+			sense_.sge.addr + (usually() ? random_() % sense_.sge.length : random_());
+		for (bellhop_sge &place : entry.list)
+			place = element(sense_.sge, sense_.sge.length);
+		if (entry.head.opcode >= BELLHOP_WR_ATOMIC_CMP_AND_SWP && usually()) {
+			entry.head.num_sge = 1;
+			entry.head.remote_addr &= ~uint64_t(7);
+			entry.list[0].length = BELLHOP_ATOMIC_BYTES;
+			/* It swaps for, or adds, what stands where another's second element does.
+			 */
+			if (entry.head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD)
+				entry.list[1].length = entry.list[1].lkey = 0;
+		}
+		copy(ring, entry);
+	}
+
+	uint32_t some(const std::vector<uint32_t> &numbers)
+	{
+		return usually() ? numbers[random_() % numbers.size()] : random_();
+	}
+
+	/* To anybody, also inline, and longer than a packet, with any key. */
+	void write_datagram(const ScribbledRing &ring)
+	{
+		const bool is_inline = random_() % 4 == 0;
+		struct {
+			bellhop_sqe head;
+			bellhop_av av;
+			bellhop_sge list[4];
+		} entry = { head(BELLHOP_WR_SEND, is_inline ? 0 : random_() % 3), {}, {} };
+
+		if (is_inline) {
+			entry.head.flags |= BELLHOP_SQE_INLINE;
+			entry.head.inline_length = random_() % 66; /* 64 are allowed */
+		}
+		if (random_() % 4 == 0) {
+			entry.head.opcode = BELLHOP_WR_SEND_WITH_IMM;
+			entry.head.ex = random_();
+		}
+		std::memcpy(entry.av.dgid, sense_.gid.raw, sizeof(entry.av.dgid));
+		if (!usually())
+			entry.av.dgid[random_() % sizeof(entry.av.dgid)] ^= random_();
+		entry.av.qpn = some(sense_.qpns);
+		entry.av.qkey = some(sense_.qkeys);
+		entry.av.flow_label = random_();
+		entry.av.sgid_index = usually() ? Device::gid_index() : random_();
+		entry.av.hop_limit = random_();
+		entry.av.traffic_class = random_();
+		entry.av.reserved = usually() ? 0 : random_();
+		for (bellhop_sge &place : entry.list)
+			place = element(sense_.sge, random_() % 8 ? 1024 : sense_.sge.length);
+		copy(ring, entry);
+	}
+
+	/* Also too short for a datagram's header, or in pieces of any alignment. */
+	void write_receive(const ScribbledRing &ring)
+	{
+		struct {
+			bellhop_rqe head;
+			bellhop_sge list[4];
+		} entry = {};
+
+		entry.head.num_sge = usually() ? 1 + random_() % 2 : random_();
+		entry.head.reserved[random_() % 3] = usually() ? 0 : random_();
+		for (bellhop_sge &place : entry.list) {
+			place = element(sense_.receive, 2 * BELLHOP_GRH_BYTES);
+			place.addr += random_() % 64;
+			if (random_() % 8)
+				place.length += 2048;
+		}
+		copy(ring, entry);
+	}
+
+	template <typename Entry>
+	void copy(const ScribbledRing &ring, const Entry &from)
+	{
 		const size_t at = entry(ring);
 
-		if (at + sizeof(head) + sizeof(list) > ring.length)
+		if (at + sizeof(from) > ring.mapping.length)
 			return;
-		/* Each field is wrong now and then; most entries are right in all of them. */
-		head.opcode = usually() ? random_() % 5 : random_();
-		head.flags = usually() ? random_() % 2 * BELLHOP_SQE_SIGNALED : random_();
-		head.num_sge = usually() ? random_() % 2 : random_();
-		head.inline_length = usually() ? 0 : random_() % 600;
-		head.rkey = usually() ? rkey_ : random_();
-		head.remote_addr = sge_.addr + (usually() ? random_() % sge_.length : random_());
-		head.reserved = usually() ? 0 : random_();
-		for (bellhop_sge &element : list) {
-			element.addr = sge_.addr + (usually() ? 0 : random_());
-			element.length = usually() ? random_() % sge_.length : random_();
-			element.lkey = usually() ? sge_.lkey : random_();
-		}
-		copy(ring, at, &head, sizeof(head));
-		copy(ring, at + sizeof(head), list, sizeof(list));
-	}
-
-	static void copy(const Mapping &ring, size_t at, const void *from, size_t bytes)
-	{
-		for (size_t i = 0; i < bytes; i += 4) {
+		for (size_t i = 0; i < sizeof(from); i += 4) {
 			uint32_t value;
 
-			std::memcpy(&value, static_cast<const uint8_t *>(from) + i, 4);
-			store(ring, at + i, value);
+			std::memcpy(&value, reinterpret_cast<const uint8_t *>(&from) + i, 4);
+			store(ring.mapping, at + i, value);
 		}
 	}
 
-	std::vector<Mapping> rings_;
-	ibv_sge sge_;
-	uint32_t rkey_;
+	std::vector<ScribbledRing> rings_;
+	Sense sense_;
 	std::mt19937 random_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // ud.cpp: datagrams arrive behind a header that says where from, or are dropped in silence.
 #include <netinet/ip6.h>
+#include "datagram.hpp"
 #include "endpoint.hpp"
 #include "ktap.hpp"
-#include "request.hpp"
 
 namespace
 {
@@ -11,70 +11,6 @@ namespace
 using namespace vm;
 
 constexpr uint32_t qkey = 0x11111111;
-constexpr uint32_t grh_bytes = BELLHOP_GRH_BYTES;
-
-class AddressHandle
-{
-public:
-	AddressHandle(const Pd &pd, const ibv_gid &dgid)
-	{
-		ibv_ah_attr attr = {};
-
-		attr.is_global = 1;
-		attr.port_num = 1;
-		attr.grh.dgid = dgid;
-		attr.grh.sgid_index = Device::gid_index();
-		attr.grh.hop_limit = 63;
-		attr.grh.flow_label = 0x12345;
-		attr.grh.traffic_class = 0x20;
-		ah_ = ibv_create_ah(pd.get(), &attr);
-		require_errno(ah_, "ibv_create_ah");
-	}
-
-	~AddressHandle()
-	{
-		ibv_destroy_ah(ah_);
-	}
-
-	AddressHandle(const AddressHandle &) = delete;
-	AddressHandle &operator=(const AddressHandle &) = delete;
-
-	ibv_ah *get() const
-	{
-		return ah_;
-	}
-
-private:
-	ibv_ah *ah_;
-};
-
-struct Station {
-	explicit Station(bool extended = false)
-	    : pd(device), send_cq(device, 512), recv_cq(device, 512),
-	      qp(device, pd.get(), send_cq, recv_cq,
-		 { .cap = { 256, 256, 4, 4, 128 }, .extended = extended, .type = IBV_QPT_UD }),
-	      region(pd, 64 << 10), ah(pd, device.gid())
-	{
-		Change init = to_state(IBV_QPS_INIT), rts = to_state(IBV_QPS_RTS);
-
-		init.attr.port_num = 1;
-		init.attr.qkey = qkey;
-		init.mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
-		rts.attr.sq_psn = first_psn;
-		rts.mask |= IBV_QP_SQ_PSN;
-		require(!qp.modify(init), "to INIT");
-		require(!qp.modify(to_state(IBV_QPS_RTR)), "to RTR");
-		require(!qp.modify(rts), "to RTS");
-	}
-
-	Device device;
-	Pd pd;
-	Cq send_cq;
-	Cq recv_cq;
-	Qp qp;
-	Region region;
-	AddressHandle ah;
-};
 
 class Datagram : public testing::Test
 {
@@ -99,7 +35,7 @@ protected:
 		expect_none(b.recv_cq);
 	}
 
-	Station a, b;
+	Station a{ qkey }, b{ qkey };
 };
 
 TEST_F(Datagram, arrives_behind_its_header)
@@ -265,7 +201,7 @@ TEST_F(Datagram, never_reaches_a_connected_qp)
 
 TEST(ExtendedDatagram, arrives)
 {
-	Station a(true), b;
+	Station a(qkey, true), b(qkey);
 	Send send = { .sges = { a.region.sge(0, 77) },
 		      .ah = a.ah.get(),
 		      .qpn = b.qp.get()->qp_num,
@@ -281,7 +217,7 @@ TEST(ExtendedDatagram, arrives)
 
 TEST(ExtendedDatagram, needs_an_address)
 {
-	Station a(true);
+	Station a(qkey, true);
 	ibv_qp_ex *ex = ibv_qp_to_qp_ex(a.qp.get());
 
 	ibv_wr_start(ex);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include "child.hpp"
+#include "datagram.hpp"
 #include "holdings.hpp"
 #include "line.hpp"
 #include "threads.hpp"
@@ -22,9 +23,10 @@ struct Prey {
 	uint64_t starts[2];
 	uint32_t lkeys[2];
 	uint32_t rkeys[2];
+	uint32_t datagram_qpns[2]; /* but not the keys that these QPs want */
 };
 
-/** What it sends, writes and reads must arrive, however long it takes. */
+/** What it sends, writes and reads must arrive, however long it takes; datagrams, too. */
 class Victim
 {
 public:
@@ -63,13 +65,16 @@ private:
 	static int live(const Line &line)
 	{
 		TransferRig rig(Prey::length, { .cap = { 16, 16, 8, 8, 64 } });
-		std::mt19937 random(1);
+		std::random_device unknown;
+		std::mt19937 random(1), secret(unknown());
+		DatagramRig datagrams(secret);
 		uint32_t rounds = 0;
 
 		line.tell(Prey{ { rig.pair.a.qp.get()->qp_num, rig.pair.b.qp.get()->qp_num },
 				{ rig.a.address(), rig.b.address() },
 				{ rig.a.mr.lkey(), rig.b.mr.lkey() },
-				{ rig.a.mr.rkey(), rig.b.mr.rkey() } });
+				{ rig.a.mr.rkey(), rig.b.mr.rkey() },
+				{ datagrams.a.qp.get()->qp_num, datagrams.b.qp.get()->qp_num } });
 		/* Every transfer looks at every byte of both regions, not only at its own. */
 		while (!line.has_news() && !testing::Test::HasFailure()) {
 			const uint32_t length = random() % (60 << 10);
@@ -77,12 +82,16 @@ private:
 			rig.run({ .opcode = all_opcodes[rounds % std::size(all_opcodes)],
 				  .local = { { random() % 4096, length } },
 				  .remote = { { random() % 4096, length } } });
+			datagrams.run();
 			rounds++;
 		}
 		/* Nobody has disturbed it: no request failed, so there is nothing to be told. */
 		expect_no_event(rig.pair.a.device);
 		expect_no_event(rig.pair.b.device);
-		note("the victim made %u transfers", rounds);
+		expect_no_event(datagrams.a.device);
+		expect_no_event(datagrams.b.device);
+		expect_none(datagrams.b.recv_cq);
+		note("the victim made %u transfers, and sent as many datagrams", rounds);
 		require(rounds > 0, "the victim made no transfer");
 		return testing::Test::HasFailure();
 	}

@@ -3,68 +3,14 @@
 #ifndef BELLHOP_VM_WRITES_HPP
 #define BELLHOP_VM_WRITES_HPP
 
-#include <array>
-#include <atomic>
 #include <cstring>
-#include <random>
-#include <vector>
+#include "handles.hpp"
+#include "written.hpp"
 #include <infiniband/verbs.h>
 #include <rdma/bellhop-abi.h>
-#include <rdma/ib_user_verbs.h>
 
 namespace vm
 {
-
-/** The kinds of objects that have handles. */
-enum ObjectKind {
-	pd_object,
-	mr_object,
-	cq_object,
-	qp_object,
-	object_kinds
-};
-
-/** Handles that the kernel has given out, and need not be good any more. Any thread. */
-class Handles
-{
-public:
-	void add(ObjectKind kind, uint32_t handle)
-	{
-		places_[kind][next_++ % places_[kind].size()] = handle;
-	}
-
-	/** From now on there is only this one. */
-	void fill(ObjectKind kind, uint32_t handle)
-	{
-		for (std::atomic<uint32_t> &place : places_[kind])
-			place = handle;
-	}
-
-	/** One that was given out for such an object; now and then another's, or a guess. */
-	uint32_t some(ObjectKind kind, std::mt19937 &random) const
-	{
-		const unsigned chance = random() % 64;
-
-		if (chance == 0)
-			return random();
-		if (chance == 1)
-			return random() % 64;
-		if (chance == 2)
-			kind = static_cast<ObjectKind>(random() % object_kinds);
-		return places_[kind][random() % places_[kind].size()];
-	}
-
-private:
-	std::array<std::array<std::atomic<uint32_t>, 8>, object_kinds> places_ = {};
-	std::atomic<uint32_t> next_ = 0;
-};
-
-/** A command as it is handed to write(), and where in it to find what. */
-struct Command {
-	std::vector<uint8_t> bytes;
-	size_t response_at = 0; /* of the response's address; 0: there is none */
-	int makes = -1; /* an ObjectKind: the response begins with its handle */
-};
 
 /** Makes sound commands. */
 class Commands
@@ -80,6 +26,8 @@ public:
 		dereg_mr,
 		create_channel,
 		create_cq,
+		resize_cq,
+		move_cq,
 		destroy_cq,
 		create_qp,
 		query_qp,
@@ -88,6 +36,19 @@ public:
 		to_rts,
 		to_reset,
 		destroy_qp,
+		create_datagram_qp,
+		datagram_init,
+		datagram_rtr,
+		datagram_rts,
+		datagram_reset,
+		destroy_datagram_qp,
+		create_kernel_qp,
+		create_ah,
+		destroy_ah,
+		post_send,
+		post_recv,
+		poll_cq,
+		req_notify_cq,
 		ex_query_device,
 		ex_create_cq,
 		ex_create_qp,
@@ -107,28 +68,30 @@ public:
 	{
 		switch (kind) {
 		case get_context:
-			return plain(IB_USER_VERBS_CMD_GET_CONTEXT,
-				     ib_uverbs_get_context{ .response = response },
-				     sizeof(ib_uverbs_get_context_resp) +
-					     sizeof(bellhop_alloc_ucontext_resp));
+			return Command::plain(IB_USER_VERBS_CMD_GET_CONTEXT,
+					      ib_uverbs_get_context{ .response = response },
+					      sizeof(ib_uverbs_get_context_resp) +
+						      sizeof(bellhop_alloc_ucontext_resp));
 		case query_device:
-			return plain(IB_USER_VERBS_CMD_QUERY_DEVICE,
-				     ib_uverbs_query_device{ .response = response },
-				     sizeof(ib_uverbs_query_device_resp));
+			return Command::plain(IB_USER_VERBS_CMD_QUERY_DEVICE,
+					      ib_uverbs_query_device{ .response = response },
+					      sizeof(ib_uverbs_query_device_resp));
 		case query_port:
-			return plain(IB_USER_VERBS_CMD_QUERY_PORT,
-				     ib_uverbs_query_port{
-					     .response = response, .port_num = 1, .reserved = {} },
-				     sizeof(ib_uverbs_query_port_resp));
+			return Command::plain(IB_USER_VERBS_CMD_QUERY_PORT,
+					      ib_uverbs_query_port{ .response = response,
+								    .port_num = 1,
+								    .reserved = {} },
+					      sizeof(ib_uverbs_query_port_resp));
 		case alloc_pd:
-			return plain(IB_USER_VERBS_CMD_ALLOC_PD,
-				     ib_uverbs_alloc_pd{ .response = response },
-				     sizeof(ib_uverbs_alloc_pd_resp), pd_object);
+			return Command::plain(IB_USER_VERBS_CMD_ALLOC_PD,
+					      ib_uverbs_alloc_pd{ .response = response },
+					      sizeof(ib_uverbs_alloc_pd_resp), pd_object);
 		case dealloc_pd:
-			return plain(IB_USER_VERBS_CMD_DEALLOC_PD,
-				     ib_uverbs_dealloc_pd{ handles_.some(pd_object, random) });
+			return Command::plain(
+				IB_USER_VERBS_CMD_DEALLOC_PD,
+				ib_uverbs_dealloc_pd{ handles_.some(pd_object, random) });
 		case reg_mr:
-			return plain(
+			return Command::plain(
 				IB_USER_VERBS_CMD_REG_MR,
 				ib_uverbs_reg_mr{ .response = response,
 						  .start = room_,
@@ -138,38 +101,55 @@ public:
 						  .access_flags = 7 },
 				sizeof(ib_uverbs_reg_mr_resp), mr_object);
 		case dereg_mr:
-			return plain(IB_USER_VERBS_CMD_DEREG_MR,
-				     ib_uverbs_dereg_mr{ handles_.some(mr_object, random) });
+			return Command::plain(
+				IB_USER_VERBS_CMD_DEREG_MR,
+				ib_uverbs_dereg_mr{ handles_.some(mr_object, random) });
 		case create_channel:
-			return plain(IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
-				     ib_uverbs_create_comp_channel{ response },
-				     sizeof(ib_uverbs_create_comp_channel_resp));
+			return Command::plain(IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+					      ib_uverbs_create_comp_channel{ response },
+					      sizeof(ib_uverbs_create_comp_channel_resp));
 		case create_cq:
-			return plain(IB_USER_VERBS_CMD_CREATE_CQ,
-				     ib_uverbs_create_cq{ .response = response,
-							  .user_handle = random(),
-							  .cqe = entries(random),
-							  .comp_vector = 0,
-							  .comp_channel = -1,
-							  .reserved = 0 },
-				     sizeof(ib_uverbs_create_cq_resp) +
-					     sizeof(bellhop_create_cq_resp),
-				     cq_object);
+			return Command::plain(IB_USER_VERBS_CMD_CREATE_CQ,
+					      ib_uverbs_create_cq{ .response = response,
+								   .user_handle = random(),
+								   .cqe = entries(random),
+								   .comp_vector = 0,
+								   .comp_channel = -1,
+								   .reserved = 0 },
+					      sizeof(ib_uverbs_create_cq_resp) +
+						      sizeof(bellhop_create_cq_resp),
+					      cq_object);
+		case resize_cq:
+			return resizing(random, response, BELLHOP_RESIZE_MAKE);
+		case move_cq:
+			return resizing(random, response, BELLHOP_RESIZE_MOVE);
 		case destroy_cq:
-			return plain(
+			return Command::plain(
 				IB_USER_VERBS_CMD_DESTROY_CQ,
 				ib_uverbs_destroy_cq{ .response = response,
 						      .cq_handle = handles_.some(cq_object, random),
 						      .reserved = 0 },
 				sizeof(ib_uverbs_destroy_cq_resp));
 		case create_qp:
-			return plain(IB_USER_VERBS_CMD_CREATE_QP,
-				     queue_pair<ib_uverbs_create_qp>(random, response),
-				     sizeof(ib_uverbs_create_qp_resp) +
-					     sizeof(bellhop_create_qp_resp),
-				     qp_object);
+			return Command::plain(
+				IB_USER_VERBS_CMD_CREATE_QP,
+				queue_pair<ib_uverbs_create_qp>(random, response, IBV_QPT_RC),
+				sizeof(ib_uverbs_create_qp_resp) + sizeof(bellhop_create_qp_resp),
+				qp_object);
+		case create_datagram_qp:
+			return Command::plain(
+				IB_USER_VERBS_CMD_CREATE_QP,
+				queue_pair<ib_uverbs_create_qp>(random, response, IBV_QPT_UD),
+				sizeof(ib_uverbs_create_qp_resp) + sizeof(bellhop_create_qp_resp),
+				datagram_qp_object);
+		case create_kernel_qp:
+			/* QPs 0 and 1 are the kernel's own. */
+			return Command::plain(
+				IB_USER_VERBS_CMD_CREATE_QP,
+				queue_pair<ib_uverbs_create_qp>(random, response, random() % 2),
+				sizeof(ib_uverbs_create_qp_resp) + sizeof(bellhop_create_qp_resp));
 		case query_qp:
-			return plain(
+			return Command::plain(
 				IB_USER_VERBS_CMD_QUERY_QP,
 				ib_uverbs_query_qp{ .response = response,
 						    .qp_handle = handles_.some(qp_object, random),
@@ -179,36 +159,65 @@ public:
 		case to_rtr:
 		case to_rts:
 		case to_reset:
-			return plain(IB_USER_VERBS_CMD_MODIFY_QP, change(kind, random));
+			return Command::plain(IB_USER_VERBS_CMD_MODIFY_QP, change(kind, random));
+		case datagram_init:
+		case datagram_rtr:
+		case datagram_rts:
+		case datagram_reset:
+			return Command::plain(IB_USER_VERBS_CMD_MODIFY_QP,
+					      change_datagram_qp(kind, random));
 		case destroy_qp:
-			return plain(
-				IB_USER_VERBS_CMD_DESTROY_QP,
-				ib_uverbs_destroy_qp{ .response = response,
-						      .qp_handle = handles_.some(qp_object, random),
-						      .reserved = 0 },
-				sizeof(ib_uverbs_destroy_qp_resp));
+			return destroy(handles_.some(qp_object, random), response);
+		case destroy_datagram_qp:
+			return destroy(handles_.some(datagram_qp_object, random), response);
+		case create_ah:
+			return Command::plain(IB_USER_VERBS_CMD_CREATE_AH,
+					      address_handle(random, response),
+					      sizeof(ib_uverbs_create_ah_resp), ah_object);
+		case destroy_ah:
+			return Command::plain(
+				IB_USER_VERBS_CMD_DESTROY_AH,
+				ib_uverbs_destroy_ah{ handles_.some(ah_object, random) });
+		case post_send:
+			return post(IB_USER_VERBS_CMD_POST_SEND, datagram(random), random,
+				    response);
+		case post_recv:
+			return post(IB_USER_VERBS_CMD_POST_RECV, ib_uverbs_recv_wr{}, random,
+				    response);
+		case poll_cq:
+			return Command::plain(
+				IB_USER_VERBS_CMD_POLL_CQ,
+				ib_uverbs_poll_cq{ .response = response,
+						   .cq_handle = handles_.some(cq_object, random),
+						   .ne = 1 },
+				sizeof(ib_uverbs_poll_cq_resp) + sizeof(ib_uverbs_wc));
+		case req_notify_cq:
+			return Command::plain(
+				IB_USER_VERBS_CMD_REQ_NOTIFY_CQ,
+				ib_uverbs_req_notify_cq{ handles_.some(cq_object, random), 0 });
 		case ex_query_device:
-			return extended(IB_USER_VERBS_EX_CMD_QUERY_DEVICE,
-					ib_uverbs_ex_query_device{}, response,
-					sizeof(ib_uverbs_ex_query_device_resp), 0);
+			return Command::extended(IB_USER_VERBS_EX_CMD_QUERY_DEVICE,
+						 ib_uverbs_ex_query_device{}, response,
+						 sizeof(ib_uverbs_ex_query_device_resp), 0);
 		case ex_create_cq:
-			return extended(IB_USER_VERBS_EX_CMD_CREATE_CQ,
-					ib_uverbs_ex_create_cq{ .user_handle = random(),
-								.cqe = entries(random),
-								.comp_vector = 0,
-								.comp_channel = -1,
-								.comp_mask = 0,
-								.flags = 0,
-								.reserved = 0 },
-					response, sizeof(ib_uverbs_ex_create_cq_resp),
-					sizeof(bellhop_create_cq_resp), cq_object);
+			return Command::extended(IB_USER_VERBS_EX_CMD_CREATE_CQ,
+						 ib_uverbs_ex_create_cq{ .user_handle = random(),
+									 .cqe = entries(random),
+									 .comp_vector = 0,
+									 .comp_channel = -1,
+									 .comp_mask = 0,
+									 .flags = 0,
+									 .reserved = 0 },
+						 response, sizeof(ib_uverbs_ex_create_cq_resp),
+						 sizeof(bellhop_create_cq_resp), cq_object);
 		case ex_create_qp:
-			return extended(IB_USER_VERBS_EX_CMD_CREATE_QP,
-					queue_pair<ib_uverbs_ex_create_qp>(random, 0), response,
-					sizeof(ib_uverbs_ex_create_qp_resp),
-					sizeof(bellhop_create_qp_resp), qp_object);
+			return Command::extended(
+				IB_USER_VERBS_EX_CMD_CREATE_QP,
+				queue_pair<ib_uverbs_ex_create_qp>(random, 0, IBV_QPT_RC), response,
+				sizeof(ib_uverbs_ex_create_qp_resp), sizeof(bellhop_create_qp_resp),
+				qp_object);
 		case ex_modify_qp:
-			return extended(
+			return Command::extended(
 				IB_USER_VERBS_EX_CMD_MODIFY_QP,
 				ib_uverbs_ex_modify_qp{
 					.base = change(static_cast<Kind>(to_init + random() % 4),
@@ -222,47 +231,20 @@ public:
 	}
 
 private:
-	template <typename Body>
-	static void append(std::vector<uint8_t> &bytes, const Body &body)
+	Command resizing(std::mt19937 &random, uint64_t response, bellhop_resize_step step) const
 	{
-		const auto *start = reinterpret_cast<const uint8_t *>(&body);
-
-		bytes.insert(bytes.end(), start, start + sizeof(body));
-	}
-
-	template <typename Body>
-	static Command plain(uint32_t number, const Body &body, size_t out = 0, int makes = -1)
-	{
-		Command command;
-		const ib_uverbs_cmd_hdr head = {
-			number, static_cast<uint16_t>((sizeof(head) + sizeof(body)) / 4),
-			static_cast<uint16_t>(out / 4)
+		/* The kernel's struct ends in an array without a size. */
+		const struct {
+			uint64_t response;
+			uint32_t cq_handle, cqe;
+			bellhop_resize_cq driver;
+		} body = {
+			response, handles_.some(cq_object, random), entries(random), { step, 0 }
 		};
 
-		append(command.bytes, head);
-		append(command.bytes, body);
-		command.response_at = out ? sizeof(head) : 0;
-		command.makes = makes;
-		return command;
-	}
-
-	template <typename Body>
-	static Command extended(uint32_t number, const Body &body, uint64_t response, size_t out,
-				size_t driver_out, int makes = -1)
-	{
-		Command command;
-		const ib_uverbs_cmd_hdr head = { number | IB_USER_VERBS_CMD_FLAG_EXTENDED,
-						 static_cast<uint16_t>(sizeof(body) / 8),
-						 static_cast<uint16_t>(out / 8) };
-		const ib_uverbs_ex_cmd_hdr more = { response, 0,
-						    static_cast<uint16_t>(driver_out / 8), 0 };
-
-		append(command.bytes, head);
-		append(command.bytes, more);
-		append(command.bytes, body);
-		command.response_at = sizeof(head);
-		command.makes = makes;
-		return command;
+		return Command::plain(IB_USER_VERBS_CMD_RESIZE_CQ, body,
+				      sizeof(ib_uverbs_resize_cq_resp) +
+					      sizeof(bellhop_resize_cq_resp));
 	}
 
 	static uint32_t entries(std::mt19937 &random)
@@ -271,7 +253,7 @@ private:
 	}
 
 	template <typename Body>
-	Body queue_pair(std::mt19937 &random, uint64_t response) const
+	Body queue_pair(std::mt19937 &random, uint64_t response, unsigned type) const
 	{
 		Body body = {};
 
@@ -284,7 +266,7 @@ private:
 		body.max_recv_wr = random() % 128;
 		body.max_send_sge = body.max_recv_sge = 1 + random() % 32;
 		body.max_inline_data = random() % 512;
-		body.qp_type = IBV_QPT_RC;
+		body.qp_type = static_cast<uint8_t>(type);
 		return body;
 	}
 
@@ -317,6 +299,87 @@ private:
 		return body;
 	}
 
+	ib_uverbs_modify_qp change_datagram_qp(Kind kind, std::mt19937 &random) const
+	{
+		ib_uverbs_modify_qp body = {};
+
+		body.qp_handle = handles_.some(datagram_qp_object, random);
+		body.qp_state = kind == datagram_reset ? int(IBV_QPS_RESET)
+						       : IBV_QPS_INIT + (kind - int(datagram_init));
+		body.attr_mask = IBV_QP_STATE;
+		if (kind == datagram_init)
+			body.attr_mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+		else if (kind == datagram_rts)
+			body.attr_mask |= IBV_QP_SQ_PSN;
+		body.port_num = 1;
+		body.qkey = random();
+		return body;
+	}
+
+	static Command destroy(uint32_t qp, uint64_t response)
+	{
+		return Command::plain(IB_USER_VERBS_CMD_DESTROY_QP,
+				      ib_uverbs_destroy_qp{ .response = response,
+							    .qp_handle = qp,
+							    .reserved = 0 },
+				      sizeof(ib_uverbs_destroy_qp_resp));
+	}
+
+	ib_uverbs_create_ah address_handle(std::mt19937 &random, uint64_t response) const
+	{
+		ib_uverbs_create_ah body = {};
+
+		body.response = response;
+		body.user_handle = random();
+		body.pd_handle = handles_.some(pd_object, random);
+		std::memcpy(body.attr.grh.dgid, gid_, sizeof(gid_));
+		body.attr.grh.flow_label = random();
+		body.attr.grh.hop_limit = static_cast<uint8_t>(random());
+		body.attr.grh.traffic_class = static_cast<uint8_t>(random());
+		body.attr.is_global = 1;
+		body.attr.port_num = 1;
+		return body;
+	}
+
+	/* ib_uverbs_post_send and ib_uverbs_post_recv, which end in arrays of no length. */
+	struct Posting {
+		uint64_t response;
+		uint32_t qp_handle;
+		uint32_t wr_count;
+		uint32_t sge_count;
+		uint32_t wqe_size;
+	};
+	static_assert(sizeof(Posting) == sizeof(ib_uverbs_post_send) &&
+		      sizeof(Posting) == sizeof(ib_uverbs_post_recv));
+
+	template <typename Request>
+	Command post(uint32_t number, const Request &request, std::mt19937 &random,
+		     uint64_t response) const
+	{
+		struct {
+			Posting head;
+			Request request;
+		} body = { { .response = response,
+			     .qp_handle = handles_.some(datagram_qp_object, random),
+			     .wr_count = 1,
+			     .sge_count = 0,
+			     .wqe_size = sizeof(request) },
+			   request };
+
+		return Command::plain(number, body, sizeof(ib_uverbs_post_send_resp));
+	}
+
+	ib_uverbs_send_wr datagram(std::mt19937 &random) const
+	{
+		ib_uverbs_send_wr wr = {};
+
+		wr.opcode = IB_UVERBS_WR_SEND;
+		wr.wr.ud.ah = handles_.some(ah_object, random);
+		wr.wr.ud.remote_qpn = random() % 0x20000;
+		wr.wr.ud.remote_qkey = random();
+		return wr;
+	}
+
 	/* Commands that the device has not, and bodies that no command has. */
 	Command noise(std::mt19937 &random, uint64_t response) const
 	{
@@ -325,8 +388,8 @@ private:
 		const uint32_t number = random() % 64;
 
 		for (size_t i = 0; i < words; i++)
-			append(command.bytes, random() % 4 ? handles_.some(qp_object, random)
-							   : static_cast<uint32_t>(random()));
+			command.append(random() % 4 ? handles_.some(qp_object, random)
+						    : static_cast<uint32_t>(random()));
 		if (words >= 2)
 			std::memcpy(command.bytes.data(), &response, sizeof(response));
 		const ib_uverbs_cmd_hdr head = {

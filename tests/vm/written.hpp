@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// written.hpp: a command of the uverbs write() interface, as bytes.
+#ifndef BELLHOP_VM_WRITTEN_HPP
+#define BELLHOP_VM_WRITTEN_HPP
+
+#include <cstdint>
+#include <vector>
+#include <rdma/ib_user_verbs.h>
+
+namespace vm
+{
+
+/** A command as it is handed to write(), and where in it to find what. */
+struct Command {
+	std::vector<uint8_t> bytes;
+	size_t response_at = 0; /* of the response's address; 0: there is none */
+	int makes = -1; /* an ObjectKind: the response begins with its handle */
+
+	/** One with a head of 8 bytes. @out: bytes of the response, whose address begins @body. */
+	template <typename Body>
+	static Command plain(uint32_t number, const Body &body, size_t out = 0, int makes = -1)
+	{
+		Command command;
+		const ib_uverbs_cmd_hdr head = {
+			number, static_cast<uint16_t>((sizeof(head) + sizeof(body)) / 4),
+			static_cast<uint16_t>(out / 4)
+		};
+
+		command.append(head);
+		command.append(body);
+		command.response_at = out ? sizeof(head) : 0;
+		command.makes = makes;
+		return command;
+	}
+
+	/** One with a head of 24 bytes. */
+	template <typename Body>
+	static Command extended(uint32_t number, const Body &body, uint64_t response, size_t out,
+				size_t driver_out, int makes = -1)
+	{
+		Command command;
+		const ib_uverbs_cmd_hdr head = { number | IB_USER_VERBS_CMD_FLAG_EXTENDED,
+						 static_cast<uint16_t>(sizeof(body) / 8),
+						 static_cast<uint16_t>(out / 8) };
+		const ib_uverbs_ex_cmd_hdr more = { response, 0,
+						    static_cast<uint16_t>(driver_out / 8), 0 };
+
+		command.append(head);
+		command.append(more);
+		command.append(body);
+		command.response_at = sizeof(head);
+		command.makes = makes;
+		return command;
+	}
+
+	template <typename Body>
+	void append(const Body &body)
+	{
+		const auto *start = reinterpret_cast<const uint8_t *>(&body);
+
+		bytes.insert(bytes.end(), start, start + sizeof(body));
+	}
+};
+
+} // namespace vm
+
+#endif

@@ -198,21 +198,31 @@ static int make_next(struct bellhop_cq *cq, unsigned int cqe, struct ib_udata *u
 /* Copies nothing to the caller, so that it does not fail when it is done. */
 static int move_to_next(struct bellhop_cq *cq)
 {
-	struct bellhop_mapping *old = NULL;
+	struct bellhop_mapping *unused = NULL;
 	int err = -EINVAL;
 
 	spin_lock(&cq->lock);
-	if (cq->next_mapping)
+	swap(cq->next_mapping, unused);
+	if (unused)
 		err = bellhop_ring_move(&cq->ring, &cq->next);
 	if (!err) {
-		old = cq->mapping;
-		cq->mapping = cq->next_mapping;
-		cq->next_mapping = NULL;
+		swap(cq->mapping, unused);
 		cq->ibcq.cqe = (int)cq->ring.mask + 1;
 	}
 	spin_unlock(&cq->lock);
-	bellhop_mapping_destroy(old);
+	bellhop_mapping_destroy(unused);
 	return err;
+}
+
+static int drop_next(struct bellhop_cq *cq)
+{
+	struct bellhop_mapping *unused = NULL;
+
+	spin_lock(&cq->lock);
+	swap(cq->next_mapping, unused);
+	spin_unlock(&cq->lock);
+	bellhop_mapping_destroy(unused);
+	return 0;
 }
 
 int bellhop_cq_resize(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
@@ -235,6 +245,8 @@ int bellhop_cq_resize(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *uda
 		return make_next(cq, cqe, udata);
 	case BELLHOP_RESIZE_MOVE:
 		return move_to_next(cq);
+	case BELLHOP_RESIZE_DROP:
+		return drop_next(cq);
 	default:
 		return -EINVAL;
 	}

@@ -117,14 +117,16 @@ int CompletionQueue::resize(int cqe) noexcept
 		return ENOMEM;
 	if (int error = command_resize(&cq, cqe, BELLHOP_RESIZE_MAKE, map))
 		return error;
-	if (int error = next->mapping.map(cq.context->cmd_fd, map.offset, map.length,
-					  PROT_READ | PROT_WRITE))
-		return error;
-	int error = command_resize(&cq, cqe, BELLHOP_RESIZE_MOVE, none);
+	int error = next->mapping.map(cq.context->cmd_fd, map.offset, map.length,
+				      PROT_READ | PROT_WRITE);
 
+	if (!error)
+		error = command_resize(&cq, cqe, BELLHOP_RESIZE_MOVE, none);
 	// The answer alone may be lost.
-	if (error && !newest().is_left())
+	if (error && !newest().is_left()) {
+		command_resize(&cq, cqe, BELLHOP_RESIZE_DROP, none);
 		return error;
+	}
 	cq.cqe = static_cast<int>(map.slots);
 	next->ring.attach(next->mapping.memory(), map);
 	append(std::move(next));

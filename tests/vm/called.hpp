@@ -35,6 +35,7 @@ inline Tally<kinds> &tally()
 				    "write CREATE_CQ",
 				    "write RESIZE_CQ to make a ring",
 				    "write RESIZE_CQ to move there",
+				    "write RESIZE_CQ to drop it",
 				    "write DESTROY_CQ",
 				    "write CREATE_QP",
 				    "write QUERY_QP",

@@ -28,6 +28,7 @@ public:
 		create_cq,
 		resize_cq,
 		move_cq,
+		drop_cq_ring,
 		destroy_cq,
 		create_qp,
 		query_qp,
@@ -123,6 +124,8 @@ public:
 			return resizing(random, response, BELLHOP_RESIZE_MAKE);
 		case move_cq:
 			return resizing(random, response, BELLHOP_RESIZE_MOVE);
+		case drop_cq_ring:
+			return resizing(random, response, BELLHOP_RESIZE_DROP);
 		case destroy_cq:
 			return Command::plain(
 				IB_USER_VERBS_CMD_DESTROY_CQ,

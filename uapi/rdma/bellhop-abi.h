@@ -58,7 +58,8 @@ struct bellhop_create_cq_resp {
  */
 enum bellhop_resize_step {
 	BELLHOP_RESIZE_MAKE = 0, /* is answered by struct bellhop_resize_cq_resp */
-	BELLHOP_RESIZE_MOVE = 1, /* to the ring that was made last */
+	BELLHOP_RESIZE_MOVE = 1, /* to the ring that was made last; where it cannot, that goes */
+	BELLHOP_RESIZE_DROP = 2, /* the ring that was made last */
 };
 
 struct bellhop_resize_cq {

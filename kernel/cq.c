@@ -104,11 +104,10 @@ static struct bellhop_mapping *create_ring(struct ib_udata *udata, unsigned int 
 	struct bellhop_ucontext *ucontext =
 		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
 	u32 slots = roundup_pow_of_two(cqe);
+	size_t length = BELLHOP_RING_SLOTS + (size_t)slots * sizeof(struct bellhop_cqe);
 	struct bellhop_mapping *mapping;
 
-	mapping = bellhop_mapping_create(
-		&ucontext->ibucontext,
-		BELLHOP_RING_SLOTS + (size_t)slots * sizeof(struct bellhop_cqe), false);
+	mapping = bellhop_mapping_create(&ucontext->ibucontext, length, false);
 	if (IS_ERR(mapping))
 		return mapping;
 	*ring = (struct bellhop_completion_ring){ .hdr = mapping->memory, .mask = slots - 1 };

@@ -234,7 +234,7 @@ static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
 /**
  * bellhop_ring_move() - has later completions go to another ring
  * @ring: the ring; its consumer index is that of the library, which waits
- * @to: hdr and mask of a zeroed one; what else there is is set here
+ * @to: hdr and mask of a zeroed one; the rest is set here
  *
  * The library finds what was pushed before in the old ring, and numbers the entries of the new
  * one from 0. A request for an event that was not answered goes along.

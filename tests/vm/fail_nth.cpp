@@ -4,9 +4,8 @@
 #include <arpa/inet.h>
 #include <sys/eventfd.h>
 #include <sys/utsname.h>
-#include "loopback.hpp"
-#include "raw.hpp"
 #include "sweep.hpp"
+#include "trials.hpp"
 
 using namespace vm;
 
@@ -142,56 +141,12 @@ protected:
 		destroy_qp();
 	}
 
-	/*
-	 * The kernel answers when an object of this @kind is gone. An answer that cannot be written
-	 * makes it an error all the same, after which the library keeps its part of the object:
-	 * nobody but this test has no room for an answer, so it is removed here.
-	 */
-	void sweep_destroy(const std::string &verb, const std::string &kind,
-			   const std::function<void()> &create, const std::function<int()> &destroy)
-	{
-		const uint32_t index = rdma_index(device_name()).value();
-		std::vector<Mapping> maps;
-		uint64_t count = 0;
-
-		sweep(verb,
-		      { .prepare =
-				[&] {
-					maps = new_mappings(create);
-					count = rdma_objects(index)[kind];
-				},
-			.call = destroy,
-			.settle =
-				[&](int error, bool) {
-					if (error != EFAULT || rdma_objects(index)[kind] == count)
-						return error;
-					for (const Mapping &map : maps)
-						EXPECT_EQ(munmap(map.start, map.length), 0);
-					return 0;
-				} });
-	}
-
 	/* One transition: @before takes a QP that is reset there. */
 	void sweep_modify(const std::string &verb, const std::function<void()> &before,
 			  const Change &change)
 	{
-		ibv_qp_state old_state = IBV_QPS_RESET;
-
 		sweep("modify_qp, " + verb,
-		      { .prepare =
-				[&] {
-					ASSERT_EQ(modify(to_state(IBV_QPS_RESET)), 0);
-					before();
-					old_state = state();
-				},
-			.call = [&] { return modify(change); },
-			.refused = [&] { EXPECT_EQ(state(), old_state); },
-			.check =
-				[&] {
-					EXPECT_EQ(state(), change.attr.qp_state);
-					if (change.attr.qp_state == IBV_QPS_RTS)
-						expect_works();
-				} });
+		      changing(*this, before, change, [&] { expect_works(); }));
 	}
 };
 
@@ -296,9 +251,31 @@ TEST_F(FailNthObject, cq)
 							    EXPECT_EQ(ibv_req_notify_cq(one, 0), 0);
 						    },
 					    .undo = [&] { EXPECT_EQ(destroy(), 0); } });
-		sweep_destroy(
-			"destroy_cq" + kind, "cq", [&] { ASSERT_EQ(create(), 0); }, destroy);
+		sweep("destroy_cq" + kind, destroying(
+						   "cq", [&] { ASSERT_EQ(create(), 0); }, destroy));
 	}
+}
+
+TEST_F(FailNthObject, cq_resized)
+{
+	ibv_cq *one = nullptr;
+
+	sweep("resize_cq", { .prepare =
+				     [&] {
+					     one = ibv_create_cq(device.get(), 300, nullptr,
+								 channel.get(), 0);
+					     ASSERT_TRUE(one);
+				     },
+			     .call = [&] { return ibv_resize_cq(one, 2000); },
+			     .refused = [&] { EXPECT_LT(one->cqe, 2000); },
+			     .check =
+				     [&] {
+					     ibv_wc wc;
+
+					     EXPECT_GE(one->cqe, 2000);
+					     EXPECT_EQ(ibv_poll_cq(one, 1, &wc), 0);
+				     },
+			     .undo = [&] { EXPECT_EQ(ibv_destroy_cq(one), 0); } });
 }
 
 TEST_F(FailNthObject, qp)
@@ -310,14 +287,14 @@ TEST_F(FailNthObject, qp)
 					     expect_works();
 				     },
 			     .undo = [&] { destroy_qp(); } });
-	sweep_destroy(
-		"destroy_qp", "qp",
-		[&] {
-			ASSERT_EQ(create_qp(), 0);
-			connect();
-			expect_works();
-		},
-		[&] { return ibv_destroy_qp(qp); });
+	sweep("destroy_qp", destroying(
+				    "qp",
+				    [&] {
+					    ASSERT_EQ(create_qp(), 0);
+					    connect();
+					    expect_works();
+				    },
+				    [&] { return ibv_destroy_qp(qp); }));
 }
 
 TEST_F(FailNthObject, qp_and_its_states)

@@ -36,7 +36,9 @@ public:
 					 if (!error)
 						 netlink_.reset();
 					 return error;
-				 } };
+				 },
+			 /* They take long: all, and once. */
+			 .most = 120 };
 	}
 
 private:

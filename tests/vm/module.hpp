@@ -23,13 +23,19 @@ inline bool unload_module(double seconds = patience)
 	return comes_true([] { return remove_module() == 0; }, seconds);
 }
 
-/** Inserts it again; what it needs is there from the first time. */
-inline void load_module()
+/** The file that it is inserted from. */
+inline std::filesystem::path module_path()
 {
 	utsname system;
 
 	uname(&system);
-	const auto path = tree() / "build/module" / system.release / "bellhop.ko";
+	return tree() / "build/module" / system.release / "bellhop.ko";
+}
+
+/** Inserts it again; what it needs is there from the first time. */
+inline void load_module()
+{
+	const auto path = module_path();
 	const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
 
 	require_errno(file >= 0 && !syscall(SYS_finit_module, file, "", 0), path);

@@ -5,32 +5,13 @@
 #define BELLHOP_VM_SWEEP_HPP
 
 #include <algorithm>
-#include <functional>
 #include <vector>
-#include <gtest/gtest.h>
 #include "fault.hpp"
-#include "inventory.hpp"
 #include "ktap.hpp"
+#include "trial.hpp"
 
 namespace vm
 {
-
-/** A verb and its surroundings. Nothing fails but in @call. */
-struct Trial {
-	std::function<void()> prepare = {}; /* before each call */
-	std::function<int()> call; /* returns 0 or an errno */
-	/* Where @call cannot know: returns 0 or an errno. @hit: a fault was met on the way. */
-	std::function<int(int error, bool hit)> settle = {};
-	std::function<void()> refused = {}; /* claims what is so after a failure */
-	std::function<void()> check = {}; /* claims that it works after success */
-	std::function<void()> undo = {}; /* after success */
-	int also = 0; /* an errno that is as good as those that tell of memory */
-	/* Of a verb that takes long only so many are tried, the first and the last above all; and
-	 * that it works after a failure is shown only now and then, by a call without a fault:
-	 * else the next one shows it, whose fault comes later. */
-	unsigned most = INT_MAX;
-	unsigned every = 1;
-};
 
 /** What sweeps have done so far. */
 struct Swept {
@@ -60,93 +41,95 @@ struct Swept {
 	}
 };
 
+/* How many calls can fail differs a little from one time to the next: only when so many tries in
+ * a row have met no fault are there none left. */
+inline constexpr unsigned tries_without = 3;
+/* And one that comes a place earlier the next time, where the slabs have room by then, is passed
+ * over: a short verb is gone through more than once. */
+inline constexpr unsigned passes = 3;
+
 /** Tries a verb with each of its faults. */
 class Sweep
 {
 public:
-	Sweep(const std::string &verb, const Trial &trial) : verb_(verb), trial_(trial) {}
+	Sweep(const std::string &verb, const Trial &trial)
+	    : verb_(verb), trial_(trial), trier_(verb, trial)
+	{
+	}
 
 	void run()
 	{
-		const Inventory before;
-
-		try_one(Fault::never, before);
-		const unsigned total = Fault::never - left_;
-		for (nth_ = 1; !testing::Test::HasFailure(); nth_ = next(total)) {
-			try_one(nth_, before);
-			if (left_)
-				break;
-			faults_++;
-		}
-		Swept::all().push_back({ verb_, total, faults_, refusals_ });
+		try_one(Fault::never);
+		total_ = Fault::never - left_;
+		for (unsigned pass = 0; pass < (trial_.most == INT_MAX ? passes : 1); pass++)
+			go_through();
+		Swept::all().push_back({ verb_, total_, faults_, refusals_ });
 	}
 
 private:
-	/* How many calls can fail differs a little from one time to the next. */
-	unsigned next(unsigned total) const
+	/* So many at the beginning are tried one after the other, and as many at the end. */
+	unsigned dense() const
 	{
-		const unsigned dense = trial_.most / 3;
+		return trial_.most / 3;
+	}
 
-		if (total <= trial_.most || nth_ < dense || nth_ + dense >= total)
+	/* Behind it the end begins. */
+	unsigned last_of_many() const
+	{
+		return total_ > dense() ? total_ - dense() : 0;
+	}
+
+	unsigned next() const
+	{
+		const unsigned many = total_ - std::min(total_, trial_.from);
+
+		if (many <= trial_.most || nth_ < trial_.from + dense() || nth_ >= last_of_many())
 			return nth_ + 1;
-		return std::min(nth_ + std::max(1u, (total - 2 * dense) / dense), total - dense);
+		return std::min(nth_ + std::max(1u, (many - 2 * dense()) / dense()),
+				last_of_many());
 	}
 
-	int call(unsigned nth)
+	/* From the first fault to the last. */
+	void go_through()
 	{
-		bool hit = false;
-		int error;
+		unsigned without = 0;
 
-		if (nth)
-			fault_.arm(nth);
-		error = trial_.call();
-		if (nth) {
-			left_ = fault_.disarm();
-			hit = !left_;
+		nth_ = trial_.from;
+		last_ = nth_ - 1;
+		while (without < tries_without && !testing::Test::HasFailure()) {
+			const Outcome outcome = try_one(nth_);
+
+			refusals_ += outcome.error != 0;
+			if (outcome.hit) {
+				without = 0;
+				faults_++;
+				last_ = nth_;
+				nth_ = next();
+			} else {
+				without += nth_ == last_ + 1;
+				total_ = nth_ - left_;
+				nth_ = std::max(last_ + 1, std::min(nth_, last_of_many()));
+			}
 		}
-		return trial_.settle ? trial_.settle(error, hit) : error;
 	}
 
-	static void perform(const std::function<void()> &step)
+	Outcome try_one(unsigned nth)
 	{
-		if (step)
-			step();
-	}
-
-	void try_one(unsigned nth, const Inventory &before)
-	{
-		SCOPED_TRACE(verb_ + ", fault " + std::to_string(nth));
-		perform(trial_.prepare);
-		const Inventory prepared;
-		const int error = call(nth);
-
-		if (error) {
-			refusals_++;
-			EXPECT_FALSE(left_) << "fails without a fault: " << std::strerror(error);
-			EXPECT_TRUE(is_sensible(error)) << std::strerror(error);
-			EXPECT_TRUE(prepared.is_back()) << prepared.describe_difference();
-			perform(trial_.refused);
-			if (nth % trial_.every)
-				return;
-			ASSERT_EQ(call(0), 0) << "it does not work after a failure";
-		}
-		if (nth % trial_.every == 0 || nth == Fault::never)
-			perform(trial_.check);
-		perform(trial_.undo);
-		EXPECT_TRUE(before.is_back()) << before.describe_difference();
-	}
-
-	/* What a program can understand: there is no memory, or none at this address. */
-	bool is_sensible(int error) const
-	{
-		return error == ENOMEM || error == EFAULT || error == EAGAIN || error == ENOBUFS ||
-		       error == trial_.also;
+		return trier_.run(
+			"fault " + std::to_string(nth), [&] { fault_.arm(nth); },
+			[&] {
+				left_ = fault_.disarm();
+				return !left_;
+			},
+			nth == Fault::never || nth % trial_.every == 0);
 	}
 
 	std::string verb_;
 	const Trial &trial_;
-	Fault fault_;
-	unsigned nth_ = 0, left_ = 0;
+	const Fault fault_; /* opens a file, which is there before the trier counts files */
+	Trier trier_;
+	unsigned total_ = 0; /* as the last call without a fault has shown */
+	unsigned nth_ = 0, last_ = 0, left_ = 0; /* @last_: the last that was met */
 	unsigned faults_ = 0, refusals_ = 0;
 };
 

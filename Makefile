@@ -10,7 +10,7 @@ KDIR =
 KERNEL = bookworm
 T =
 
-.PHONY: all module provider test coverage models fuzz bench vm demo lint check check-debug setup load unload install clean help
+.PHONY: all module provider test coverage models fuzz bench vm demo lint check check-debug check-races setup load unload install clean help
 
 all: module provider
 
@@ -49,6 +49,9 @@ check: ## all tests; installs what they need
 
 check-debug: ## VM tests on a kernel that looks for mistakes, which is built first: make check-debug T="kill"
 	@scripts/setup.sh && scripts/vm-run.sh bookworm-debug $(T)
+
+check-races: ## VM tests on a kernel that looks for data races in the module, which is built first
+	@scripts/setup.sh && scripts/vm-run.sh bookworm-races $(T)
 
 setup: ## installs the packages that building and testing need
 	@scripts/setup.sh

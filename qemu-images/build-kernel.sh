@@ -1,24 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# build-kernel.sh SOURCE FRAGMENT IMAGE: builds a kernel of a Debian package of kernel sources that is installed,
-# with the options of FRAGMENT and no others, into the folder IMAGE: boot/vmlinuz-*, lib/modules/*, headers (the
+# build-kernel.sh IMAGE SOURCE FRAGMENT...: builds a kernel of a Debian package of kernel sources that is installed,
+# with the options of the FRAGMENTs and no others, into the folder IMAGE: boot/vmlinuz-*, lib/modules/*, headers (the
 # sources and what was built of them), version. Six minutes on two processors.
 set -euo pipefail
-source=${1:?usage: build-kernel.sh SOURCE FRAGMENT IMAGE}
-fragment=$(realpath "$2")
-image=$3
+image=${1:?usage: build-kernel.sh IMAGE SOURCE FRAGMENT...}
+source=$2
+shift 2
+mapfile -t fragments < <(realpath "$@")
 
 rm -rf "$image"
 mkdir -p "$image/headers" "$image/boot"
 cd "$image/headers"
 tar -xJf "/usr/src/$source.tar.xz" --strip-components=1
-make -s allnoconfig KCONFIG_ALLCONFIG="$fragment"
+cat "${fragments[@]}" >wanted.config
+make -s allnoconfig KCONFIG_ALLCONFIG=wanted.config
 # Kconfig is silent about an option that it does not grant.
-if grep '^CONFIG' "$fragment" | grep -vxF -f .config; then
-	echo "build-kernel.sh: these options of $fragment are not granted" >&2
+if grep '^CONFIG' wanted.config | grep -vxF -f .config; then
+	echo "build-kernel.sh: these options of $* are not granted" >&2
 	exit 1
 fi
-make -s -j"$(nproc)" bzImage modules
+# If there is KCSAN, the module alone is built for it: the rest of the kernel is not ours to judge.
+make -s -j"$(nproc)" KCSAN_SANITIZE=n bzImage modules
 release=$(make -s kernelrelease)
 make -s INSTALL_MOD_PATH="$image" modules_install
 cp arch/x86/boot/bzImage "$image/boot/vmlinuz-$release"

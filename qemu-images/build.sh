@@ -63,12 +63,12 @@ from_package() {
 	fi
 }
 
-# from_source IMAGE SOURCE FRAGMENT: a kernel built of the sources with the options of the fragment.
+# from_source IMAGE SOURCE FRAGMENT...: a kernel built of the sources with the options of the fragments.
 from_source() {
 	local wanted
-	wanted=$(sha256sum "/usr/src/$2.tar.xz" "$3" "$home/build-kernel.sh" | cut -d ' ' -f 1 | sha256sum)
+	wanted=$(cd "$home" && sha256sum "/usr/src/$2.tar.xz" "${@:3}" build-kernel.sh | cut -d ' ' -f 1 | sha256sum)
 	if [ "$(cat "$1/kernel.made-of" 2>/dev/null)" != "$wanted" ]; then
-		"$home/build-kernel.sh" "$2" "$3" "$1" >&2
+		(cd "$home" && ./build-kernel.sh "$@") >&2
 		echo "$wanted" >"$1/kernel.made-of"
 	fi
 }
@@ -102,7 +102,10 @@ exec 9>"$image.lock"
 flock 9
 
 case $origin in
-linux-source-*+*) from_source "$image" "${origin%+*}" "$home/${origin#*+}" ;;
+linux-source-*+*)
+	IFS=+ read -ra parts <<<"$origin"
+	from_source "$image" "${parts[0]}" "${parts[@]:1}"
+	;;
 *) from_package "$image" "$origin" ;;
 esac
 release=$(cat "$image/version")

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # check.sh: every tier of tests that runs on one machine, the quick ones first; the last line counts. A step
-# that fails does not keep the others from running. Logs: build/check.
+# that fails does not keep the others from running. Logs: build/check. Environment: CHECK_DEBUG, the VM tests that
+# are run on the debug kernel, too.
 set -uo pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")" || exit 1
 logs=build/check
@@ -53,5 +54,9 @@ sed -n '/^Filename/,$s/^/    /p' $logs/coverage.log
 step models make -j2 -C tests/models check
 step fuzz make -j2 -C tests/fuzz check
 step vm scripts/vm-run.sh bookworm
+if [ -n "${CHECK_DEBUG:-}" ]; then
+	read -ra debug_tests <<<"$CHECK_DEBUG"
+	step debug scripts/vm-run.sh bookworm-debug "${debug_tests[@]}"
+fi
 echo "$passed passed, $failed failed" | tee $logs/summary
 [ $failed = 0 ]

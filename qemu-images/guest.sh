@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # guest.sh: the guest's side of scripts/vm-boot.sh. Runs the command it finds in the job folder,
-# with the guest's report port as its output, says on the verdict port how that ended, and powers off.
+# with the guest's report port as its output, says on the verdict port that it begins and how that ended, and powers off.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 
 # port NAME: prints the device of a virtio-serial port; without udev no link carries its name.
@@ -18,6 +18,9 @@ port() {
 word() {
 	tr ' ' '\n' </proc/cmdline | sed -n "s,^guest.$1=,,p"
 }
+
+# Waited for: an emulator may stand still before that.
+echo begun >"$(port verdict)"
 
 mount -t tmpfs tmpfs /run
 mkdir -p /dev/shm /dev/pts /run/job /lib/modules

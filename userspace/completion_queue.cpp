@@ -115,14 +115,14 @@ int CompletionQueue::resize(int cqe) noexcept
 
 	if (!next)
 		return ENOMEM;
-	if (int error = command_resize(&cq, cqe, BELLHOP_RESIZE_MAKE, map))
-		return error;
-	int error = next->mapping.map(cq.context->cmd_fd, map.offset, map.length,
-				      PROT_READ | PROT_WRITE);
+	int error = command_resize(&cq, cqe, BELLHOP_RESIZE_MAKE, map);
 
 	if (!error)
+		error = next->mapping.map(cq.context->cmd_fd, map.offset, map.length,
+					  PROT_READ | PROT_WRITE);
+	if (!error)
 		error = command_resize(&cq, cqe, BELLHOP_RESIZE_MOVE, none);
-	// The answer alone may be lost.
+	// Of either step the answer alone may be lost.
 	if (error && !newest().is_left()) {
 		command_resize(&cq, cqe, BELLHOP_RESIZE_DROP, none);
 		return error;

@@ -43,11 +43,14 @@ static __always_inline u8 *open_piece(const struct bellhop_qp *owner, const stru
 static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool last)
 {
 	struct bellhop_send_wqe *wqe = &qp->send.wqe;
-	bool read = wqe->op->traits & BELLHOP_OP_READ;
+	u8 traits = wqe->op->traits;
+	bool read = traits & BELLHOP_OP_READ;
 	struct bellhop_mr *own_mr = NULL, *other_mr = NULL;
 	u32 offset = qp->send.moved;
 	u8 *own, *other;
 
+	if (unlikely(traits & BELLHOP_OP_ATOMIC))
+		return false;
 	if (wqe->head.flags & BELLHOP_SQE_INLINE)
 		own = wqe->data + offset;
 	else
@@ -55,7 +58,7 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 				 BELLHOP_SIDE_REQUESTER, offset, bytes, &own_mr);
 	if (!own)
 		return false;
-	if (wqe->op->traits & BELLHOP_OP_SCATTER) {
+	if (traits & BELLHOP_OP_SCATTER) {
 		other = open_piece(peer, peer->recv.wqe.sge, BELLHOP_ACCESS_LOCAL_WRITE, false,
 				   BELLHOP_SIDE_RESPONDER, offset, bytes, &other_mr);
 	} else {
@@ -126,6 +129,8 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool las
 		scatter ? receive_cursor(peer) : remote_cursor(peer, &range, wqe->op->access);
 	struct bellhop_copy_result result;
 
+	if (wqe->op->traits & BELLHOP_OP_ATOMIC)
+		return bellhop_atomic_execute(qp, peer);
 	bellhop_cursor_seek(&own, qp->send.moved);
 	bellhop_cursor_seek(&other, qp->send.moved);
 	result = read ? bellhop_copy(&own, &other, bytes, last)
@@ -143,8 +148,6 @@ struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_q
 
 	lockdep_assert_held(&peer->slot->lock);
 
-	if (unlikely(qp->send.wqe.op->traits & BELLHOP_OP_ATOMIC))
-		return bellhop_atomic_execute(qp, peer);
 	if (carry_piece(qp, peer, bytes, last))
 		return (struct bellhop_copy_result){};
 	return carry_pieces(qp, peer, bytes, last);

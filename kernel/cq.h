@@ -21,20 +21,22 @@ struct bellhop_qp;
  * @mapping: the ring's memory; under @lock
  * @lock: the ring; innermost of all locks
  * @ring: under @lock
- * @next_mapping: what the ring may move to, or NULL; under @lock
- * @next: its ring; under @lock
  * @inbox: of a consumer in the kernel, instead of @mapping and @ring; else NULL
  * @overrun: a completion was lost, and none will follow; under @lock
+ * @next_mapping: what the ring may move to, or NULL; under @lock
+ * @next: its ring; under @lock
+ *
+ * What every completion needs lies together, in as few cache lines as it can.
  */
 struct bellhop_cq {
 	struct ib_cq ibcq;
 	struct bellhop_mapping *mapping;
 	spinlock_t lock;
 	struct bellhop_completion_ring ring;
-	struct bellhop_mapping *next_mapping;
-	struct bellhop_completion_ring next;
 	struct bellhop_inbox *inbox;
 	bool overrun;
+	struct bellhop_mapping *next_mapping;
+	struct bellhop_completion_ring next;
 };
 
 static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)

@@ -64,9 +64,14 @@ static enum bellhop_reason copy_address(struct bellhop_av *av, const void *from)
 	return av->qpn <= BELLHOP_QPN_MAX ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_ADDRESS;
 }
 
-/* Of one element, which every queue that has any has room behind. */
-static enum bellhop_reason copy_operands(struct bellhop_send_wqe *wqe, const void *payload)
+/* They stand behind the one element, where every queue that has elements has room. */
+static enum bellhop_reason decode_atomic(struct bellhop_send_wqe *wqe, const void *payload,
+					 u64 length)
 {
+	if (wqe->head.num_sge != 1)
+		return BELLHOP_REASON_WR_NUM_SGE;
+	if (length != BELLHOP_ATOMIC_BYTES)
+		return BELLHOP_REASON_WR_LENGTH;
 	wqe->operands = *(const struct bellhop_operands *)((const struct bellhop_sge *)payload + 1);
 	barrier();
 	if (wqe->head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD && wqe->operands.swap)
@@ -80,7 +85,6 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 	const void *payload = (const u8 *)slot + head_bytes(limits);
 	enum bellhop_reason reason;
 	const struct bellhop_sqe *head = &wqe->head;
-	bool is_atomic;
 	u64 length;
 
 	wqe->head = *(const struct bellhop_sqe *)slot;
@@ -110,14 +114,13 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 
 	if (head->inline_length)
 		return BELLHOP_REASON_WR_INLINE;
-	is_atomic = wqe->op->traits & BELLHOP_OP_ATOMIC;
-	if (head->num_sge > limits->max_sge || (is_atomic && head->num_sge != 1))
+	if (head->num_sge > limits->max_sge)
 		return BELLHOP_REASON_WR_NUM_SGE;
 	length = copy_elements(wqe->sge, payload, head->num_sge);
-	if (length > BELLHOP_MAX_MESSAGE || (is_atomic && length != BELLHOP_ATOMIC_BYTES))
+	if (length > BELLHOP_MAX_MESSAGE)
 		return BELLHOP_REASON_WR_LENGTH;
-	if (is_atomic) {
-		reason = copy_operands(wqe, payload);
+	if (wqe->op->traits & BELLHOP_OP_ATOMIC) {
+		reason = decode_atomic(wqe, payload, length);
 		if (reason)
 			return reason;
 	}

@@ -2,7 +2,6 @@
 /* atomic.c: executes atomic operations. */
 #include <linux/align.h>
 #include <linux/atomic.h>
-#include <linux/minmax.h>
 #include "atomic.h"
 #include "qp.h"
 #include "slot.h"
@@ -19,11 +18,7 @@ static u64 execute(atomic64_t *word, const struct bellhop_send_wqe *wqe)
 static enum bellhop_reason change(struct bellhop_qp *peer, const struct bellhop_send_wqe *wqe,
 				  u64 *old)
 {
-	const struct bellhop_sge range = {
-		.addr = wqe->head.remote_addr,
-		.length = BELLHOP_ATOMIC_BYTES,
-		.lkey = wqe->head.rkey,
-	};
+	const struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 	enum bellhop_reason reason;
 	struct bellhop_mr *mr;
 	u64 together;
@@ -40,40 +35,33 @@ static enum bellhop_reason change(struct bellhop_qp *peer, const struct bellhop_
 	return BELLHOP_REASON_NONE;
 }
 
-static void store(const struct bellhop_mr *mr, u64 addr, u64 value)
-{
-	const u8 *from = (const u8 *)&value;
-	u32 left = sizeof(value);
-
-	while (left) {
-		u64 together;
-		u8 *to = bellhop_mr_bytes(mr, addr, &together);
-		u32 bytes = min_t(u64, together, left);
-
-		bellhop_copy_piece(to, from, bytes, true);
-		addr += bytes;
-		from += bytes;
-		left -= bytes;
-	}
-}
-
 struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
-	struct bellhop_copy_result result = {};
-	struct bellhop_mr *mr;
 	u64 old;
+	struct bellhop_cursor from = { .inline_data = (u8 *)&old };
+	struct bellhop_cursor to = {
+		.device = qp->device,
+		.pdn = qp->pdn,
+		.access = BELLHOP_ACCESS_LOCAL_WRITE,
+		.side = BELLHOP_SIDE_REQUESTER,
+		.sge = wqe->sge,
+	};
+	struct bellhop_copy_result result = {};
+	u32 together;
+	u8 *memory;
 
 	lockdep_assert_held(&peer->slot->lock);
 
-	mr = bellhop_mr_get(qp->device, wqe->sge, qp->pdn, BELLHOP_ACCESS_LOCAL_WRITE, false,
-			    BELLHOP_SIDE_REQUESTER, &result.reason);
-	if (!mr)
+	/* From here on the cursor holds the region that the result goes to. */
+	result.reason = bellhop_cursor_span(&to, &memory, &together);
+	if (result.reason)
 		return result;
 	result.reason = change(peer, wqe, &old);
-	result.destination = result.reason;
-	if (!result.reason)
-		store(mr, wqe->sge->addr, old);
-	bellhop_mr_put(mr, BELLHOP_SIDE_REQUESTER);
+	if (result.reason)
+		result.destination = true;
+	else
+		result = bellhop_copy(&to, &from, sizeof(old), true);
+	bellhop_cursor_end(&to);
 	return result;
 }

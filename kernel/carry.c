@@ -5,15 +5,6 @@
 #include "qp.h"
 #include "slot.h"
 
-static struct bellhop_sge remote_range(const struct bellhop_send_wqe *wqe)
-{
-	return (struct bellhop_sge){
-		.addr = wqe->head.remote_addr,
-		.length = wqe->length,
-		.lkey = wqe->head.rkey,
-	};
-}
-
 /* Bytes in one piece from an offset on, or NULL where one element does not give them. */
 static __always_inline u8 *open_piece(const struct bellhop_qp *owner, const struct bellhop_sge *sge,
 				      u32 access, bool remote, enum bellhop_side side, u32 offset,
@@ -62,7 +53,7 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 		other = open_piece(peer, peer->recv.wqe.sge, BELLHOP_ACCESS_LOCAL_WRITE, false,
 				   BELLHOP_SIDE_RESPONDER, offset, bytes, &other_mr);
 	} else {
-		struct bellhop_sge range = remote_range(wqe);
+		struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 
 		other = open_piece(peer, &range, wqe->op->access, true, BELLHOP_SIDE_RESPONDER,
 				   offset, bytes, &other_mr);
@@ -123,14 +114,12 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool las
 	struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	bool read = wqe->op->traits & BELLHOP_OP_READ;
 	bool scatter = wqe->op->traits & BELLHOP_OP_SCATTER;
-	struct bellhop_sge range = remote_range(wqe);
+	struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 	struct bellhop_cursor own = own_cursor(qp, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0);
 	struct bellhop_cursor other =
 		scatter ? receive_cursor(peer) : remote_cursor(peer, &range, wqe->op->access);
 	struct bellhop_copy_result result;
 
-	if (wqe->op->traits & BELLHOP_OP_ATOMIC)
-		return bellhop_atomic_execute(qp, peer);
 	bellhop_cursor_seek(&own, qp->send.moved);
 	bellhop_cursor_seek(&other, qp->send.moved);
 	result = read ? bellhop_copy(&own, &other, bytes, last)
@@ -150,6 +139,8 @@ struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_q
 
 	if (carry_piece(qp, peer, bytes, last))
 		return (struct bellhop_copy_result){};
+	if (qp->send.wqe.op->traits & BELLHOP_OP_ATOMIC)
+		return bellhop_atomic_execute(qp, peer);
 	return carry_pieces(qp, peer, bytes, last);
 }
 
@@ -178,7 +169,7 @@ struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct 
 enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
 					       const struct bellhop_qp *peer)
 {
-	struct bellhop_sge range = remote_range(&qp->send.wqe);
+	struct bellhop_sge range = bellhop_wqe_remote_range(&qp->send.wqe);
 	enum bellhop_reason reason;
 	struct bellhop_mr *mr;
 

@@ -97,6 +97,21 @@ enum bellhop_reason bellhop_wqe_decode_recv(struct bellhop_recv_wqe *wqe, const 
 					    const struct bellhop_wqe_limits *limits);
 
 /**
+ * bellhop_wqe_remote_range() - the responder's bytes that a request names
+ * @wqe: a request with BELLHOP_OP_REMOTE
+ *
+ * Return: the range, with the rkey as its key.
+ */
+static inline struct bellhop_sge bellhop_wqe_remote_range(const struct bellhop_send_wqe *wqe)
+{
+	return (struct bellhop_sge){
+		.addr = wqe->head.remote_addr,
+		.length = wqe->length,
+		.lkey = wqe->head.rkey,
+	};
+}
+
+/**
  * bellhop_wqe_status() - how a refused send entry completes
  * @reason: what bellhop_wqe_decode_send() returned
  *

@@ -45,22 +45,36 @@ public:
 		return channel_;
 	}
 
-	/** The next event, acknowledged. */
-	std::optional<CmEvent> next(double seconds = patience)
+	/** Takes the next event into @event, acknowledged. Returns 0 or an errno. */
+	int take(CmEvent &event, double seconds = patience)
 	{
 		pollfd waiter = { channel_->fd, POLLIN, 0 };
-		rdma_cm_event *event;
+		rdma_cm_event *taken;
 
-		if (poll(&waiter, 1, static_cast<int>(seconds * 1000)) <= 0 ||
-		    rdma_get_cm_event(channel_, &event))
+		const int ready = poll(&waiter, 1, static_cast<int>(seconds * 1000));
+
+		if (ready <= 0)
+			return ready ? errno : ETIMEDOUT;
+		if (rdma_get_cm_event(channel_, &taken))
+			return errno;
+		const auto *data = static_cast<const uint8_t *>(taken->param.conn.private_data);
+		const bool tagged = taken->event == RDMA_CM_EVENT_CONNECT_REQUEST && data &&
+				    taken->param.conn.private_data_len;
+
+		event = { taken->event, taken->id, tagged ? *data : uint8_t(0) };
+		removed_ |= event.type == RDMA_CM_EVENT_DEVICE_REMOVAL;
+		rdma_ack_cm_event(taken);
+		return 0;
+	}
+
+	/** The next event, if there is one. */
+	std::optional<CmEvent> next(double seconds = patience)
+	{
+		CmEvent event = {};
+
+		if (take(event, seconds))
 			return std::nullopt;
-		const auto *data = static_cast<const uint8_t *>(event->param.conn.private_data);
-		const bool tagged = event->event == RDMA_CM_EVENT_CONNECT_REQUEST && data &&
-				    event->param.conn.private_data_len;
-		const CmEvent result = { event->event, event->id, tagged ? *data : uint8_t(0) };
-		removed_ |= result.type == RDMA_CM_EVENT_DEVICE_REMOVAL;
-		rdma_ack_cm_event(event);
-		return result;
+		return event;
 	}
 
 	/** The next event, which must be of this @type. Throws. */

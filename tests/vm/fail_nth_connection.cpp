@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-// fail_nth_connection.cpp: a connection of rdma_cm's, from its address to its end, with each of the
-// allocations of the program's calls failing: it carries its message, or nothing of it is left.
-#include <netinet/in.h>
-#include <rdma/rdma_cma.h>
+// fail_nth_connection.cpp: a connection of rdma_cm's, from its listener to its end, with each of
+// the allocations of the program's calls failing: it carries its message, or nothing of it is left.
+#include "cm.hpp"
 #include "command.hpp"
 #include "memory.hpp"
 #include "sweep.hpp"
@@ -12,73 +11,16 @@ using namespace vm;
 /** An event that is not the one expected: the other end's fault, and an answer to it. */
 constexpr int wrong_event = ECONNABORTED;
 
-/** Events, waited for with a limit. */
-class Events
-{
-public:
-	Events() : channel_(rdma_create_event_channel())
-	{
-		require_errno(channel_, "rdma_create_event_channel");
-		fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK);
-	}
-
-	~Events()
-	{
-		rdma_destroy_event_channel(channel_);
-	}
-
-	Events(const Events &) = delete;
-	Events &operator=(const Events &) = delete;
-
-	rdma_event_channel *get() const
-	{
-		return channel_;
-	}
-
-	/** The next one must be @type. Returns 0 or an errno, and of 0 whose it is in @id. */
-	int expect(rdma_cm_event_type type, rdma_cm_id **id = nullptr,
-		   double seconds = patience) const
-	{
-		pollfd waiter = { channel_->fd, POLLIN, 0 };
-		rdma_cm_event *event;
-
-		const int ready = poll(&waiter, 1, int(seconds * 1000));
-
-		if (ready <= 0)
-			return ready ? errno : ETIMEDOUT;
-		if (rdma_get_cm_event(channel_, &event))
-			return errno;
-		const bool right = event->event == type;
-		/* Whoever asks to be connected is ours from now on. */
-		if (id && event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-			*id = event->id;
-		rdma_ack_cm_event(event);
-		return right ? 0 : wrong_event;
-	}
-
-private:
-	rdma_event_channel *channel_;
-};
-
 /** Both ends of a connection, and who listens. */
 class Meeting
 {
 public:
-	Meeting() : memory_(4096)
-	{
-		sockaddr_in in = where();
-
-		require_errno(!rdma_create_id(heard_.get(), &listener_, nullptr, RDMA_PS_TCP),
-			      "rdma_create_id");
-		require_errno(!rdma_bind_addr(listener_, reinterpret_cast<sockaddr *>(&in)),
-			      "rdma_bind_addr");
-		require_errno(!rdma_listen(listener_, 4), "rdma_listen");
-	}
+	/** @port: another each time, so that a request that is late finds nobody. */
+	explicit Meeting(uint16_t port) : where_(ipv4_address("10.78.0.1", port)), memory_(4096) {}
 
 	~Meeting()
 	{
 		end();
-		rdma_destroy_id(listener_);
 	}
 
 	Meeting(const Meeting &) = delete;
@@ -87,8 +29,9 @@ public:
 	/** All of it, up to the end that each is told of. Returns 0 or an errno. */
 	int hold()
 	{
-		int error = ask();
+		int error = listen();
 
+		error = error ? error : ask();
 		error = error ? error : answer();
 		error = error ? error : talk();
 		return error ? error : part();
@@ -100,10 +43,11 @@ public:
 		return have_parted_;
 	}
 
-	/** Destroys both ends, whatever they have come to. */
+	/** Destroys all, whatever it has come to; the listener's end is that of the requests it has
+	 * not heard. */
 	void end()
 	{
-		for (rdma_cm_id **id : { &asker_, &asked_ }) {
+		for (rdma_cm_id **id : { &asker_, &asked_, &listener_ }) {
 			if (!*id)
 				continue;
 			if ((*id)->qp)
@@ -115,14 +59,23 @@ public:
 	}
 
 private:
-	static sockaddr_in where()
+	/** The next event must be @type. Returns 0 or an errno, and of 0 whose it is in @id. */
+	static int expect(EventChannel &channel, rdma_cm_event_type type, rdma_cm_id **id = nullptr,
+			  double seconds = patience)
 	{
-		sockaddr_in in = {};
+		CmEvent event = {};
 
-		in.sin_family = AF_INET;
-		in.sin_port = htons(7478);
-		in.sin_addr.s_addr = htonl(0x0a4e0001); /* 10.78.0.1 */
-		return in;
+		if (const int error = channel.take(event, seconds))
+			return error;
+		/* Whoever asks to be connected is ours from now on. */
+		if (id && event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+			*id = event.id;
+		return event.type == type ? 0 : wrong_event;
+	}
+
+	sockaddr *where()
+	{
+		return reinterpret_cast<sockaddr *>(&where_);
 	}
 
 	static int create_qp(rdma_cm_id *id)
@@ -134,20 +87,28 @@ private:
 		return rdma_create_qp(id, nullptr, &attr) ? errno : 0;
 	}
 
+	int listen()
+	{
+		return rdma_create_id(heard_.get(), &listener_, nullptr, RDMA_PS_TCP) ||
+				       rdma_bind_addr(listener_, where()) ||
+				       rdma_listen(listener_, 4)
+			       ? errno
+			       : 0;
+	}
+
 	int ask()
 	{
-		sockaddr_in in = where();
 		rdma_conn_param param = {};
 		int error;
 
 		if (rdma_create_id(told_.get(), &asker_, nullptr, RDMA_PS_TCP) ||
-		    rdma_resolve_addr(asker_, nullptr, reinterpret_cast<sockaddr *>(&in), 2000))
+		    rdma_resolve_addr(asker_, nullptr, where(), 2000))
 			return errno;
-		if ((error = told_.expect(RDMA_CM_EVENT_ADDR_RESOLVED)))
+		if ((error = expect(told_, RDMA_CM_EVENT_ADDR_RESOLVED)))
 			return error;
 		if (rdma_resolve_route(asker_, 2000))
 			return errno;
-		if ((error = told_.expect(RDMA_CM_EVENT_ROUTE_RESOLVED)) ||
+		if ((error = expect(told_, RDMA_CM_EVENT_ROUTE_RESOLVED)) ||
 		    (error = create_qp(asker_)))
 			return error;
 		param.retry_count = 7;
@@ -160,7 +121,7 @@ private:
 		ibv_sge sge = {};
 		int error;
 
-		if ((error = heard_.expect(RDMA_CM_EVENT_CONNECT_REQUEST, &asked_)) ||
+		if ((error = expect(heard_, RDMA_CM_EVENT_CONNECT_REQUEST, &asked_)) ||
 		    (error = create_qp(asked_)))
 			return error;
 		mr_ = ibv_reg_mr(asked_->pd, memory_.data(), 4096, access_all);
@@ -173,9 +134,9 @@ private:
 			return error;
 		if (rdma_accept(asked_, nullptr))
 			return errno;
-		if ((error = told_.expect(RDMA_CM_EVENT_ESTABLISHED)))
+		if ((error = expect(told_, RDMA_CM_EVENT_ESTABLISHED)))
 			return error;
-		return heard_.expect(RDMA_CM_EVENT_ESTABLISHED);
+		return expect(heard_, RDMA_CM_EVENT_ESTABLISHED);
 	}
 
 	/* A number, which is another each time. */
@@ -211,8 +172,9 @@ private:
 	{
 		if (rdma_disconnect(asker_) || rdma_disconnect(asked_))
 			return errno;
-		const int asker = told_.expect(RDMA_CM_EVENT_DISCONNECTED, nullptr, patience / 10);
-		const int asked = heard_.expect(RDMA_CM_EVENT_DISCONNECTED, nullptr, patience / 10);
+		const int asker = expect(told_, RDMA_CM_EVENT_DISCONNECTED, nullptr, patience / 10);
+		const int asked =
+			expect(heard_, RDMA_CM_EVENT_DISCONNECTED, nullptr, patience / 10);
 
 		have_parted_ = !asker && !asked;
 		return asker ? asked : 0;
@@ -220,7 +182,8 @@ private:
 
 	static inline uint64_t said_ = 0;
 
-	Events heard_, told_; /* the listener's side, the asker's side */
+	sockaddr_in where_;
+	EventChannel heard_, told_; /* the listener's side, the asker's side */
 	rdma_cm_id *listener_ = nullptr, *asker_ = nullptr, *asked_ = nullptr;
 	bool have_parted_ = false;
 	Memory memory_;
@@ -232,9 +195,10 @@ TEST_F(FaultTest, connection)
 {
 	const std::string address = "10.78.0.1/24 dev " + device_name();
 	std::unique_ptr<Meeting> meeting;
+	uint16_t port = 7478;
 	const auto renew = [&] {
 		meeting.reset();
-		meeting = std::make_unique<Meeting>();
+		meeting = std::make_unique<Meeting>(port++);
 	};
 
 	ASSERT_EQ(run_command("ip address add " + address), 0);

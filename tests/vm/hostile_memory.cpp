@@ -3,6 +3,7 @@
 // while requests use it, and regions over the device's own pages.
 #include <mutex>
 #include <sys/resource.h>
+#include "datagram.hpp"
 #include "raw.hpp"
 #include "seed.hpp"
 #include "tally.hpp"
@@ -26,6 +27,8 @@ enum Kind {
 	deregistrations,
 	canaries,
 	transfers,
+	datagrams,
+	lost_datagrams,
 	local_refusals,
 	remote_refusals,
 	kinds
@@ -38,8 +41,8 @@ static Tally<kinds> &tally()
 		  "regions of rings", "writable regions of the status page", "munmap()", "mremap()",
 		  "mprotect()", "MADV_DONTNEED", "ftruncate()", "FALLOC_FL_PUNCH_HOLE", "fork()",
 		  "deregistrations", "memory that was watched after its region went",
-		  "transfers with success", "transfers refused for their lkey",
-		  "transfers refused for the rkey" });
+		  "transfers with success", "datagrams that arrived", "datagrams refused at an end",
+		  "transfers refused for their lkey", "transfers refused for the rkey" });
 	return tally;
 }
 
@@ -202,6 +205,54 @@ private:
 	bool intact_ = true; /* all of @start can be used */
 };
 
+/* What the threads know of a region. They are not told when it has gone. */
+struct Key {
+	uint64_t place;
+	uint32_t length, lkey, rkey;
+};
+
+/* A QP that sends datagrams to itself. */
+class Letters
+{
+public:
+	Letters(const Device &device, const Pd &pd)
+	    : cq_(device, 64), qp_(device, pd.get(), cq_, cq_, { .type = IBV_QPT_UD }),
+	      ah_(pd, device.gid())
+	{
+		require_errno(!(errno = qp_.open(qkey)), "to RTS");
+	}
+
+	/** Sends from one region to another. Returns whether it arrived; a QP that has failed
+	 * begins again. */
+	bool exchange(const Key &from, const Key &to)
+	{
+		const ibv_sge room = { to.place, to.length, to.lkey };
+
+		require(!post_recv(qp_, { room }, 1), "ibv_post_recv");
+		post(qp_, { .opcode = IBV_WR_SEND,
+			    .sges = { { from.place, std::min(from.length, 1024u), from.lkey } },
+			    .flags = IBV_SEND_SIGNALED,
+			    .ah = ah_.get(),
+			    .qpn = qp_.get()->qp_num,
+			    .qkey = qkey });
+		const std::optional<ibv_wc> first = cq_.wait(), second = cq_.wait();
+		if (!first || !second)
+			_exit(2);
+		if (first->status == IBV_WC_SUCCESS && second->status == IBV_WC_SUCCESS)
+			return true;
+		qp_.modify(to_state(IBV_QPS_RESET));
+		require_errno(!(errno = qp_.open(qkey)), "to RTS");
+		return false;
+	}
+
+private:
+	static constexpr uint32_t qkey = 0x22222222;
+
+	Cq cq_;
+	Qp qp_;
+	AddressHandle ah_;
+};
+
 class Attacker
 {
 public:
@@ -235,12 +286,6 @@ public:
 	}
 
 private:
-	/* What the threads know of a region. It is not told when the region has gone. */
-	struct Key {
-		uint64_t place;
-		uint32_t length, lkey, rkey;
-	};
-
 	bool replace(size_t i)
 	{
 		const bool sound = !spots_[i] || spots_[i]->end(random_);
@@ -285,6 +330,7 @@ private:
 		std::mt19937 random(seed);
 		Cq cq(device_, 64);
 		Qp qp(device_, pd_.get(), cq, cq);
+		Letters letters(device_, pd_);
 
 		/* Or whoever changes things would seldom have a turn. */
 		setpriority(PRIO_PROCESS, 0, 10);
@@ -309,6 +355,10 @@ private:
 				qp.modify(to_state(IBV_QPS_RESET));
 				qp.connect(qp.address());
 			}
+			tally().count(letters.exchange(some_key(random), some_key(random))
+					      ? datagrams
+					      : lost_datagrams,
+				      true);
 			/* Rings that are regions are written, and what is written is executed. */
 			lseek(kick_, target_.qpn, SEEK_SET);
 		}
@@ -359,6 +409,7 @@ TEST(HostileMemory, hurts_nobody_else)
 	for (size_t kind = 0; kind < kinds; kind++)
 		EXPECT_GT(tally().tried(kind), 0u) << "kind " << kind;
 	EXPECT_GT(tally().done(transfers), 0u);
+	EXPECT_GT(tally().done(datagrams), 0u);
 	victim.expect_unharmed();
 }
 

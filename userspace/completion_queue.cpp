@@ -133,19 +133,23 @@ int CompletionQueue::resize(int cqe) noexcept
 	return 0;
 }
 
-const bellhop_cqe *CompletionQueue::advance() noexcept
+int CompletionQueue::follow(int polled, int num_entries, ibv_wc *wc) noexcept
 {
-	const bellhop_cqe *cqe = nullptr;
+	while (polled < num_entries && advance())
+		polled += take(num_entries - polled, wc + polled);
+	return polled;
+}
 
-	while (!cqe && next_) {
-		Owned<NextRing> next = std::move(next_);
+bool CompletionQueue::advance() noexcept
+{
+	if (!next_)
+		return false;
+	Owned<NextRing> next = std::move(next_);
 
-		mapping_.swap(next->mapping);
-		ring_ = next->ring;
-		next_ = std::move(next->next);
-		cqe = ring_.front();
-	}
-	return cqe;
+	mapping_.swap(next->mapping);
+	ring_ = next->ring;
+	next_ = std::move(next->next);
+	return true;
 }
 
 ibv_cq *create_cq(ibv_context *context, int cqe, ibv_comp_channel *channel,

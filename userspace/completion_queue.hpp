@@ -73,19 +73,9 @@ public:
 	int poll(int num_entries, ibv_wc *wc) noexcept
 	{
 		Guard<Locked> guard(lock_);
-		int polled = 0;
+		int polled = take(num_entries, wc);
 
-		while (polled < num_entries) {
-			const bellhop_cqe *cqe = front();
-
-			if (!cqe)
-				break;
-			if (QueuePair *qp = qps_.find(cqe->qpn)) [[likely]]
-				fill(wc[polled++], *cqe, *qp);
-			ring_.pop();
-		}
-		ring_.publish();
-		return polled;
+		return polled == num_entries || !next_ ? polled : follow(polled, num_entries, wc);
 	}
 
 	// As ibv_start_poll(): 0, with the queue locked until end(); or ENOENT or EINVAL, with
@@ -107,17 +97,19 @@ public:
 	// As ibv_next_poll(): 0 or ENOENT. Either way end() is still to come.
 	int next() noexcept
 	{
-		while (const bellhop_cqe *cqe = front()) {
-			QueuePair *qp = qps_.find(cqe->qpn);
+		do {
+			while (const bellhop_cqe *cqe = ring_.front()) {
+				QueuePair *qp = qps_.find(cqe->qpn);
 
-			current_ = *cqe;
-			ring_.pop();
-			if (!qp)
-				continue;
-			cq_ex.status = static_cast<ibv_wc_status>(current_.status);
-			cq_ex.wr_id = retire(current_, *qp);
-			return 0;
-		}
+				current_ = *cqe;
+				ring_.pop();
+				if (!qp)
+					continue;
+				cq_ex.status = static_cast<ibv_wc_status>(current_.status);
+				cq_ex.wr_id = retire(current_, *qp);
+				return 0;
+			}
+		} while (next_ && advance());
 		return ENOENT;
 	}
 
@@ -191,15 +183,30 @@ private:
 		return *ring;
 	}
 
-	const bellhop_cqe *front() noexcept
+	// Takes completions out of the ring, as far as it has them. Returns how many.
+	[[gnu::always_inline]] int take(int num_entries, ibv_wc *wc) noexcept
 	{
-		const bellhop_cqe *cqe = ring_.front();
+		int polled = 0;
 
-		return cqe || !next_ ? cqe : advance();
+		while (polled < num_entries) {
+			const bellhop_cqe *cqe = ring_.front();
+
+			if (!cqe)
+				break;
+			if (QueuePair *qp = qps_.find(cqe->qpn)) [[likely]]
+				fill(wc[polled++], *cqe, *qp);
+			ring_.pop();
+		}
+		ring_.publish();
+		return polled;
 	}
 
-	// The ring is empty, and will stay so: the first completion of those that follow.
-	const bellhop_cqe *advance() noexcept;
+	// Goes on where take() has ended with an empty ring. Returns how many there are then.
+	[[gnu::cold]] int follow(int polled, int num_entries, ibv_wc *wc) noexcept;
+
+	// The ring is empty, and will stay so: the one behind it takes its place. False if there is
+	// none.
+	bool advance() noexcept;
 
 	static std::uint64_t retire(const bellhop_cqe &cqe, QueuePair &qp) noexcept
 	{
@@ -228,9 +235,9 @@ private:
 	bool is_locked_;
 	const QpTable &qps_;
 	CompletionRing ring_;
+	Owned<NextRing> next_;
 	bellhop_cqe current_{};
 	Mapping mapping_;
-	Owned<NextRing> next_;
 };
 
 // Operations of libibverbs. Those that create return null and set errno; poll_cq returns a

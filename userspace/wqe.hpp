@@ -55,21 +55,21 @@ inline constexpr std::uint32_t SQE_FLAGS =
 struct OpcodeRow {
 	std::uint32_t flags; // allowed
 	std::uint32_t ex;
-	std::uint32_t rkey;
-	std::uint64_t remote_addr;
+	std::uint64_t target; // the remote address and its key
+	std::uint64_t swap = 0; // of an atomic
 	bool datagram = false; // UD QPs have it, too
 	bool atomic = false;
-	std::uint64_t swap = 0; // of an atomic
 };
+static_assert(std::has_single_bit(sizeof(OpcodeRow)), "found with a shift");
 
 inline constexpr OpcodeRow OPCODE_ROWS[] = {
-	{ SQE_FLAGS, 0, ~0U, ~0ULL }, // RDMA_WRITE
-	{ SQE_FLAGS, ~0U, ~0U, ~0ULL }, // RDMA_WRITE_WITH_IMM
+	{ SQE_FLAGS, 0, ~0ULL }, // RDMA_WRITE
+	{ SQE_FLAGS, ~0U, ~0ULL }, // RDMA_WRITE_WITH_IMM
 	{ SQE_FLAGS, 0, 0, 0, true }, // SEND
 	{ SQE_FLAGS, ~0U, 0, 0, true }, // SEND_WITH_IMM
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL }, // RDMA_READ
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL, false, true, ~0ULL }, // CMP_AND_SWP
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0U, ~0ULL, false, true, 0 }, // FETCH_AND_ADD
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL }, // RDMA_READ
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, ~0ULL, false, true }, // CMP_AND_SWP
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, 0, false, true }, // FETCH_AND_ADD
 };
 static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_ATOMIC_FETCH_AND_ADD + 1);
 
@@ -204,14 +204,16 @@ inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limit
 	} else {
 		write_elements(sqe_payload(slot, limits), wr.sg_list, num_sge);
 		write_shape(slot, opcode, flags, num_sge, 0);
+		if (row.atomic) [[unlikely]] {
+			write_operands(slot, wr.wr.atomic.compare_add,
+				       wr.wr.atomic.swap & row.swap);
+			write_target(slot, 0, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr);
+			return 0;
+		}
 	}
-	if (row.atomic) [[unlikely]] {
-		write_operands(slot, wr.wr.atomic.compare_add, wr.wr.atomic.swap & row.swap);
-		write_target(slot, 0, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr);
-		return 0;
-	}
-	write_target(slot, wr.imm_data & row.ex, wr.wr.rdma.rkey & row.rkey,
-		     wr.wr.rdma.remote_addr & row.remote_addr);
+	write_target(slot, wr.imm_data & row.ex,
+		     wr.wr.rdma.rkey & static_cast<std::uint32_t>(row.target),
+		     wr.wr.rdma.remote_addr & row.target);
 	return 0;
 }
 

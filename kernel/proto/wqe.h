@@ -28,20 +28,20 @@ struct bellhop_wqe_limits {
  * @op: the opcode's row
  * @length: bytes of payload
  * @av: where to, of a datagram
+ * @operands: of an atomic operation
  * @sge: the elements, or with BELLHOP_SQE_INLINE none
  * @data: the inline bytes
- * @operands: of an atomic operation
  */
 struct bellhop_send_wqe {
 	struct bellhop_sqe head;
 	const struct bellhop_opcode *op;
 	u32 length;
 	struct bellhop_av av;
+	struct bellhop_operands operands;
 	union {
 		struct bellhop_sge sge[BELLHOP_MAX_SGE];
 		u8 data[BELLHOP_MAX_INLINE];
 	};
-	struct bellhop_operands operands;
 };
 
 /**

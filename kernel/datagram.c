@@ -37,7 +37,7 @@ static bool is_admitted(const struct bellhop_qp *qp, const struct bellhop_qp *pe
 {
 	u32 qkey = bellhop_responder_effective_qkey(qp->send.wqe.av.qkey, qp->recv.rules.qkey);
 
-	return peer->send.limits.datagram &&
+	return peer->recv.rules.service == BELLHOP_SERVICE_UD &&
 	       bellhop_responder_admit_datagram(&peer->recv.rules, qkey) &&
 	       bellhop_port_joins(qp->device, peer->device) &&
 	       bellhop_port_has_gid(peer->device, &qp->send.peer_gid);

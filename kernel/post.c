@@ -35,7 +35,7 @@ static int encode_send(const struct bellhop_sender *send, void *slot, const stru
 
 	/* Those of other kernel consumers only, like IB_WR_REG_MR, are beyond the table. */
 	op = bellhop_opcode_row(min_t(u32, wr->opcode, U8_MAX));
-	if (!(op->traits & BELLHOP_OP_VALID) || (op->traits & BELLHOP_OP_ATOMIC) ||
+	if (!(op->services & send->limits.service) || (op->traits & BELLHOP_OP_ATOMIC) ||
 	    wr->num_sge > send->limits.max_sge ||
 	    (wr->send_flags & ~(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)))
 		return -EINVAL;
@@ -50,7 +50,7 @@ static int encode_send(const struct bellhop_sender *send, void *slot, const stru
 		sqe->rkey = rdma_wr(wr)->rkey;
 		sqe->remote_addr = rdma_wr(wr)->remote_addr;
 	}
-	if (send->limits.datagram) {
+	if (send->limits.service == BELLHOP_SERVICE_UD) {
 		struct bellhop_av *av = payload;
 
 		*av = *bellhop_ah_av(ud_wr(wr)->ah);

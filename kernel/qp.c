@@ -48,13 +48,29 @@ void bellhop_qp_fail(struct bellhop_qp *qp, enum bellhop_reason reason)
 	bellhop_ring_want(&qp->recv.ring, true);
 }
 
+/* 0 where there is none of the type. */
+static enum bellhop_service service_of(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return BELLHOP_SERVICE_RC;
+	case IB_QPT_UC:
+		return BELLHOP_SERVICE_UC;
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+		return BELLHOP_SERVICE_UD;
+	default:
+		return 0;
+	}
+}
+
 static int check_init(const struct ib_qp_init_attr *attr)
 {
 	const struct ib_qp_cap *cap = &attr->cap;
 
 	if (attr->create_flags || attr->srq)
 		return -EOPNOTSUPP;
-	if (attr->qp_type != IB_QPT_RC && attr->qp_type != IB_QPT_UD && attr->qp_type != IB_QPT_GSI)
+	if (!service_of(attr->qp_type))
 		return -EOPNOTSUPP;
 	if (!attr->send_cq || !attr->recv_cq)
 		return -EINVAL;
@@ -100,7 +116,7 @@ static int create_rings(struct bellhop_qp *qp, struct ib_ucontext *ibucontext,
 
 	send->limits.max_sge = cap->max_send_sge;
 	send->limits.max_inline = cap->max_inline_data;
-	send->limits.datagram = qp->ibqp.qp_type != IB_QPT_RC;
+	send->limits.service = service_of(qp->ibqp.qp_type);
 	qp->sq_mapping =
 		create_ring(ibucontext, cap->max_send_wr, bellhop_wqe_send_stride(&send->limits),
 			    &send->ring, &resp->sq);
@@ -154,6 +170,7 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	qp->send_cq = bellhop_cq_of(attr->send_cq);
 	qp->recv_cq = bellhop_cq_of(attr->recv_cq);
 	qp->send.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->recv.rules.service = service_of(ibqp->qp_type);
 	qp->recv.epoch = bellhop_qp_new_epoch();
 	mutex_init(&qp->modify_lock);
 	bellhop_run_setup(qp);

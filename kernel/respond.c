@@ -12,6 +12,11 @@
 #include "respond.h"
 #include "slot.h"
 
+static bool is_reliable(const struct bellhop_qp *qp)
+{
+	return qp->send.limits.service == BELLHOP_SERVICE_RC;
+}
+
 static bool is_same_gid(const union ib_gid *a, const union ib_gid *b)
 {
 	return a->global.subnet_prefix == b->global.subnet_prefix &&
@@ -33,11 +38,15 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	enum bellhop_reason reason;
 
-	reason = bellhop_responder_admit(&recv->rules, qp->qpn, wqe->op);
+	reason = bellhop_responder_admit(&recv->rules, qp->qpn, qp->send.limits.service, wqe->op);
 	if (reason == BELLHOP_REASON_SILENT || !is_reached(qp, peer))
 		return BELLHOP_REASON_SILENT;
-	if (recv->busy)
-		return BELLHOP_REASON_SEQUENCE;
+	if (recv->busy) {
+		if (is_reliable(qp))
+			return BELLHOP_REASON_SEQUENCE;
+		/* The rest of that message is lost; its entry is this one's (IBA 9.8.2.2). */
+		bellhop_receive_give_back(peer);
+	}
 	if (reason)
 		return reason;
 	if (wqe->op->traits & BELLHOP_OP_RECV) {
@@ -46,7 +55,7 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 			if (reason)
 				return reason;
 		}
-		reason = bellhop_receive_take(peer, qp->qpn);
+		reason = bellhop_receive_take(peer, is_reliable(qp) ? qp->qpn : 0);
 		if (reason)
 			return reason;
 		if ((wqe->op->traits & BELLHOP_OP_SCATTER) && wqe->length > recv->wqe.length)
@@ -68,7 +77,8 @@ static bool continues(const struct bellhop_qp *qp, const struct bellhop_qp *peer
 	const struct bellhop_opcode *op = qp->send.wqe.op;
 
 	return qp->send.epoch == recv->epoch &&
-	       bellhop_responder_admit(&recv->rules, qp->qpn, op) == BELLHOP_REASON_NONE &&
+	       bellhop_responder_admit(&recv->rules, qp->qpn, qp->send.limits.service, op) ==
+		       BELLHOP_REASON_NONE &&
 	       (recv->busy || !(op->traits & BELLHOP_OP_RECV));
 }
 
@@ -84,6 +94,23 @@ static void finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
 		bellhop_receive_deliver(peer, wqe, &completion);
 }
 
+/* What an unreliable service does not take is as if it had not come (IBA 9.8.2.2). */
+static struct bellhop_answer refuse(struct bellhop_qp *qp, struct bellhop_qp *peer,
+				    enum bellhop_reason reason)
+{
+	const struct bellhop_answer none = { .kind = BELLHOP_ANSWER_NONE };
+
+	if (reason == BELLHOP_REASON_SILENT)
+		return none;
+	if (is_reliable(qp) || bellhop_responder_refuse(reason)->own)
+		bellhop_receive_refuse(peer, reason);
+	else if (peer->recv.busy)
+		bellhop_receive_give_back(peer);
+	return is_reliable(qp)
+		       ? (struct bellhop_answer){ .kind = BELLHOP_ANSWER_NAK, .reason = reason }
+		       : none;
+}
+
 static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop_qp *peer,
 					   u32 bytes)
 {
@@ -94,11 +121,9 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 		reason = begin(qp, peer);
 	else if (!continues(qp, peer))
 		reason = BELLHOP_REASON_SILENT;
-	if (reason == BELLHOP_REASON_RNR)
+	if (reason == BELLHOP_REASON_RNR && is_reliable(qp))
 		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_RNR,
 						.min_rnr_timer = peer->recv.min_rnr_timer };
-	if (reason == BELLHOP_REASON_SILENT)
-		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_NONE };
 	if (!reason && bytes) {
 		result = bellhop_carry(qp, peer, bytes);
 		if (result.reason && !result.destination) {
@@ -109,10 +134,8 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 		}
 		reason = result.reason;
 	}
-	if (reason) {
-		bellhop_receive_refuse(peer, reason);
-		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_NAK, .reason = reason };
-	}
+	if (reason)
+		return refuse(qp, peer, reason);
 	if (qp->send.moved + bytes == qp->send.wqe.length)
 		finish(qp, peer);
 	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_ACK };
@@ -127,8 +150,9 @@ struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes)
 		return answer;
 	spin_lock(&slot->lock);
 	if (slot->qp && slot->qpn == qp->send.peer_qpn)
-		answer = qp->send.limits.datagram ? bellhop_datagram_deliver(qp, slot->qp)
-						  : answer_locked(qp, slot->qp, bytes);
+		answer = qp->send.limits.service == BELLHOP_SERVICE_UD
+				 ? bellhop_datagram_deliver(qp, slot->qp)
+				 : answer_locked(qp, slot->qp, bytes);
 	spin_unlock(&slot->lock);
 	return answer;
 }

@@ -95,7 +95,7 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	bellhop_retry_progress(&send->retry);
 	if (!reason && (send->wqe.op->traits & BELLHOP_OP_READ) && !send->max_rd_atomic)
 		reason = BELLHOP_REASON_NO_RD_ATOMIC;
-	if (!reason && send->limits.datagram)
+	if (!reason && send->limits.service == BELLHOP_SERVICE_UD)
 		reason = bellhop_datagram_address(qp);
 	if (reason)
 		bellhop_send_complete(qp, bellhop_wqe_status(reason), reason);
@@ -165,8 +165,8 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 		      BELLHOP_REASON_RNR);
 		return true;
 	case BELLHOP_ANSWER_NONE:
-		if (send->limits.datagram) {
-			/* Nobody was there, which nobody notices (IBA 9.8.3). */
+		if (send->limits.service != BELLHOP_SERVICE_RC) {
+			/* Lost, which nobody notices (IBA 9.8.2, 9.8.3). */
 			bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
 			return has_more(qp, fresh);
 		}

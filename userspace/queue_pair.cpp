@@ -20,12 +20,10 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 {
 	constexpr std::uint32_t KNOWN = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
-	if ((attr.qp_type != IBV_QPT_RC && attr.qp_type != IBV_QPT_UD) || attr.srq ||
-	    (attr.comp_mask & ~KNOWN))
+	if (!service_of(attr.qp_type) || attr.srq || (attr.comp_mask & ~KNOWN))
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
-	    (attr.send_ops_flags &
-	     ~(attr.qp_type == IBV_QPT_UD ? DATAGRAM_WORK_REQUESTS : WORK_REQUESTS)))
+	    (attr.send_ops_flags & ~work_requests_of(service_of(attr.qp_type))))
 		return EOPNOTSUPP;
 	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD) || !attr.pd || !attr.send_cq || !attr.recv_cq)
 		return EINVAL;
@@ -64,7 +62,7 @@ int QueuePair::attach(const bellhop_create_qp_resp &rings, const ibv_qp_cap &cap
 		return error;
 	const WqeLimits send_limits{ .max_sge = cap.max_send_sge,
 				     .max_inline = cap.max_inline_data,
-				     .datagram = qp.qp_type == IBV_QPT_UD };
+				     .service = service_of(qp.qp_type) };
 	const WqeLimits recv_limits{ .max_sge = cap.max_recv_sge, .max_inline = 0 };
 	bool attached =
 		send.attach(send_mapping_.memory(), rings.sq, send_limits, kick, qp.qp_num) &&

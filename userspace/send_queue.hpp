@@ -51,7 +51,7 @@ public:
 		if (int error = admit(session_.next)) {
 			session_.error = error;
 		} else if ((flags & ~SQE_FLAGS) ||
-			   (limits_.datagram && !OPCODE_ROWS[opcode].datagram)) {
+			   !(OPCODE_ROWS[opcode].services & limits_.service)) {
 			session_.error = EINVAL;
 		} else {
 			session_.slot = ring_.slot(session_.next);
@@ -59,7 +59,7 @@ public:
 			session_.flags = static_cast<std::uint8_t>(flags);
 			write_shape(session_.slot, session_.opcode, session_.flags, 0, 0);
 			write_target(session_.slot, ex, rkey, remote_addr);
-			session_.has_address = !limits_.datagram;
+			session_.has_address = !limits_.is_datagram();
 			shadow_.remember(session_.next, qp.wr_id);
 			session_.next++;
 		}
@@ -77,7 +77,7 @@ public:
 	{
 		if (!has_entry())
 			return;
-		if (limits_.datagram && write_address(session_.slot, ah, qpn, qkey))
+		if (limits_.is_datagram() && write_address(session_.slot, ah, qpn, qkey))
 			session_.has_address = true;
 		else
 			session_.error = EINVAL;

@@ -13,6 +13,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/bellhop-abi.h>
 #include "address.hpp"
+#include "service.hpp"
 
 namespace bellhop
 {
@@ -21,11 +22,17 @@ namespace bellhop
 struct WqeLimits {
 	std::uint32_t max_sge;
 	std::uint32_t max_inline; // bytes; 0 for receive queues
-	bool datagram = false; // a send queue whose entries have addresses
+	Service service = SERVICE_RC; // of a send queue's QP
+
+	// The entries of a send queue have addresses.
+	bool is_datagram() const noexcept
+	{
+		return service == SERVICE_UD;
+	}
 
 	std::size_t head_bytes() const noexcept
 	{
-		return sizeof(bellhop_sqe) + (datagram ? sizeof(bellhop_av) : 0);
+		return sizeof(bellhop_sqe) + (is_datagram() ? sizeof(bellhop_av) : 0);
 	}
 };
 
@@ -56,20 +63,20 @@ struct OpcodeRow {
 	std::uint32_t flags; // allowed
 	std::uint32_t ex;
 	std::uint64_t target; // the remote address and its key
-	std::uint64_t swap = 0; // of an atomic
-	bool datagram = false; // UD QPs have it, too
+	Service services; // those that have it
 	bool atomic = false;
+	std::uint64_t swap = 0; // of an atomic
 };
 static_assert(std::has_single_bit(sizeof(OpcodeRow)), "found with a shift");
 
 inline constexpr OpcodeRow OPCODE_ROWS[] = {
-	{ SQE_FLAGS, 0, ~0ULL }, // RDMA_WRITE
-	{ SQE_FLAGS, ~0U, ~0ULL }, // RDMA_WRITE_WITH_IMM
-	{ SQE_FLAGS, 0, 0, 0, true }, // SEND
-	{ SQE_FLAGS, ~0U, 0, 0, true }, // SEND_WITH_IMM
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL }, // RDMA_READ
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, ~0ULL, false, true }, // CMP_AND_SWP
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, 0, false, true }, // FETCH_AND_ADD
+	{ SQE_FLAGS, 0, ~0ULL, SERVICES_CONNECTED }, // RDMA_WRITE
+	{ SQE_FLAGS, ~0U, ~0ULL, SERVICES_CONNECTED }, // RDMA_WRITE_WITH_IMM
+	{ SQE_FLAGS, 0, 0, SERVICES_ALL }, // SEND
+	{ SQE_FLAGS, ~0U, 0, SERVICES_ALL }, // SEND_WITH_IMM
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC }, // RDMA_READ
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC, true, ~0ULL }, // CMP_AND_SWP
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC, true, 0 }, // FETCH_AND_ADD
 };
 static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_ATOMIC_FETCH_AND_ADD + 1);
 
@@ -184,11 +191,11 @@ inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limit
 		return EINVAL;
 	const OpcodeRow &row = OPCODE_ROWS[opcode];
 
-	if (num_sge > limits.max_sge || (flags & ~row.flags)) [[unlikely]]
+	if (num_sge > limits.max_sge || (flags & ~row.flags) || !(row.services & limits.service))
+		[[unlikely]]
 		return EINVAL;
-	if (limits.datagram &&
-	    (!row.datagram ||
-	     !write_address(slot, wr.wr.ud.ah, wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey)))
+	if (limits.is_datagram() &&
+	    !write_address(slot, wr.wr.ud.ah, wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey))
 		return EINVAL;
 	if (flags & BELLHOP_SQE_INLINE) {
 		InlineWriter writer(slot, limits);

@@ -6,10 +6,12 @@
 #define SEND_FLAGS                                                                                 \
 	(BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED | BELLHOP_SQE_SOLICITED | BELLHOP_SQE_INLINE)
 
+#define CONNECTED (BELLHOP_SERVICE_RC | BELLHOP_SERVICE_UC)
+
 #define ATOMIC(completes_as)                                                                       \
 	{                                                                                          \
-		.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE | BELLHOP_OP_READ |                 \
-			  BELLHOP_OP_ATOMIC,                                                       \
+		.services = BELLHOP_SERVICE_RC,                                                    \
+		.traits = BELLHOP_OP_REMOTE | BELLHOP_OP_READ | BELLHOP_OP_ATOMIC,                 \
 		.flags = SEND_FLAGS & ~BELLHOP_SQE_INLINE, .wc = (completes_as),                   \
 		.access = BELLHOP_ACCESS_REMOTE_ATOMIC,                                            \
 	}
@@ -17,15 +19,16 @@
 const struct bellhop_opcode bellhop_opcode_rows[] = {
 	[BELLHOP_WR_RDMA_WRITE] =
 		{
-			.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE,
+			.services = CONNECTED,
+			.traits = BELLHOP_OP_REMOTE,
 			.flags = SEND_FLAGS,
 			.wc = BELLHOP_WC_RDMA_WRITE,
 			.access = BELLHOP_ACCESS_REMOTE_WRITE,
 		},
 	[BELLHOP_WR_RDMA_WRITE_WITH_IMM] =
 		{
-			.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE | BELLHOP_OP_RECV |
-				  BELLHOP_OP_IMM,
+			.services = CONNECTED,
+			.traits = BELLHOP_OP_REMOTE | BELLHOP_OP_RECV | BELLHOP_OP_IMM,
 			.flags = SEND_FLAGS,
 			.wc = BELLHOP_WC_RDMA_WRITE,
 			.recv_wc = BELLHOP_WC_RECV_RDMA_WITH_IMM,
@@ -33,23 +36,24 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 		},
 	[BELLHOP_WR_SEND] =
 		{
-			.traits = BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER |
-				  BELLHOP_OP_DATAGRAM,
+			.services = CONNECTED | BELLHOP_SERVICE_UD,
+			.traits = BELLHOP_OP_RECV | BELLHOP_OP_SCATTER,
 			.flags = SEND_FLAGS,
 			.wc = BELLHOP_WC_SEND,
 			.recv_wc = BELLHOP_WC_RECV,
 		},
 	[BELLHOP_WR_SEND_WITH_IMM] =
 		{
-			.traits = BELLHOP_OP_VALID | BELLHOP_OP_RECV | BELLHOP_OP_SCATTER |
-				  BELLHOP_OP_IMM | BELLHOP_OP_DATAGRAM,
+			.services = CONNECTED | BELLHOP_SERVICE_UD,
+			.traits = BELLHOP_OP_RECV | BELLHOP_OP_SCATTER | BELLHOP_OP_IMM,
 			.flags = SEND_FLAGS,
 			.wc = BELLHOP_WC_SEND,
 			.recv_wc = BELLHOP_WC_RECV,
 		},
 	[BELLHOP_WR_RDMA_READ] =
 		{
-			.traits = BELLHOP_OP_VALID | BELLHOP_OP_REMOTE | BELLHOP_OP_READ,
+			.services = BELLHOP_SERVICE_RC,
+			.traits = BELLHOP_OP_REMOTE | BELLHOP_OP_READ,
 			.flags = SEND_FLAGS & ~BELLHOP_SQE_INLINE,
 			.wc = BELLHOP_WC_RDMA_READ,
 			.access = BELLHOP_ACCESS_REMOTE_READ,

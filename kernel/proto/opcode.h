@@ -4,20 +4,20 @@
 #define BELLHOP_PROTO_OPCODE_H
 
 #include "base.h"
+#include "service.h"
 
 enum bellhop_opcode_traits {
-	BELLHOP_OP_VALID = 1 << 0,
-	BELLHOP_OP_RECV = 1 << 1, /* consumes a receive entry */
-	BELLHOP_OP_SCATTER = 1 << 2, /* payload goes into the receive entry's elements */
-	BELLHOP_OP_REMOTE = 1 << 3, /* has a remote address and rkey */
-	BELLHOP_OP_READ = 1 << 4, /* payload comes back to the requester */
-	BELLHOP_OP_IMM = 1 << 5,
-	BELLHOP_OP_DATAGRAM = 1 << 6, /* UD QPs have it, too */
-	BELLHOP_OP_ATOMIC = 1 << 7, /* changes a word, and BELLHOP_OP_READ brings the old one */
+	BELLHOP_OP_RECV = 1 << 0, /* consumes a receive entry */
+	BELLHOP_OP_SCATTER = 1 << 1, /* payload goes into the receive entry's elements */
+	BELLHOP_OP_REMOTE = 1 << 2, /* has a remote address and rkey */
+	BELLHOP_OP_READ = 1 << 3, /* payload comes back to the requester */
+	BELLHOP_OP_IMM = 1 << 4,
+	BELLHOP_OP_ATOMIC = 1 << 5, /* changes a word, and BELLHOP_OP_READ brings the old one */
 };
 
 /**
  * struct bellhop_opcode - a row
+ * @services: each enum bellhop_service that has it; none, if there is no such opcode
  * @traits: enum bellhop_opcode_traits
  * @flags: the enum bellhop_sqe_flags it takes
  * @wc: how its own completion is named
@@ -25,11 +25,12 @@ enum bellhop_opcode_traits {
  * @access: what the responder's QP and key must allow, with BELLHOP_OP_REMOTE
  */
 struct bellhop_opcode {
+	u8 services;
 	u8 traits;
 	u8 flags;
 	u8 wc;
 	u8 recv_wc;
-	u32 access;
+	u16 access;
 };
 
 /* Rows by opcode, and behind them one for every opcode that there is not. */
@@ -40,7 +41,7 @@ extern const struct bellhop_opcode bellhop_opcode_rows[BELLHOP_OPCODES + 1];
  * bellhop_opcode_row() - what is known of an opcode
  * @opcode: any value; user space chose it
  *
- * Return: its row, or one without BELLHOP_OP_VALID.
+ * Return: its row, or one that no service has.
  */
 static inline const struct bellhop_opcode *bellhop_opcode_row(u8 opcode)
 {

@@ -15,6 +15,7 @@
 #define OPERATION_ERROR(recv_status)                                                               \
 	{                                                                                          \
 		.requester = BELLHOP_WC_REM_OP_ERR, .responder = (recv_status), .fatal = true,     \
+		.own = true,                                                                       \
 	}
 
 static const struct bellhop_refusal refusals[] = {
@@ -45,6 +46,7 @@ static const struct bellhop_refusal broken = {
 	.requester = BELLHOP_WC_FATAL_ERR,
 	.responder = BELLHOP_WC_FATAL_ERR,
 	.fatal = true,
+	.own = true,
 };
 
 const struct bellhop_refusal *bellhop_responder_refuse(enum bellhop_reason reason)

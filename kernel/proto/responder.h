@@ -5,11 +5,13 @@
 
 #include "base.h"
 #include "opcode.h"
+#include "service.h"
 #include "state.h"
 
 /**
  * struct bellhop_responder - what decides, of a responder's QP
  * @state: of the QP
+ * @service: of the QP
  * @source_qpn: the only QP that it takes requests from
  * @access: enum bellhop_access of the QP (qp_access_flags)
  * @max_rd_atomic: RDMA reads and atomics that it takes at a time (max_dest_rd_atomic)
@@ -17,6 +19,7 @@
  */
 struct bellhop_responder {
 	enum bellhop_qp_state state;
+	enum bellhop_service service;
 	u32 source_qpn;
 	u32 access;
 	u32 max_rd_atomic;
@@ -27,7 +30,8 @@ struct bellhop_responder {
  * bellhop_responder_admit() - whether the responder looks at a request at all
  * @responder: the addressed QP
  * @source_qpn: who asks
- * @op: what is asked
+ * @service: of who asks
+ * @op: what is asked; the service has it
  *
  * Return: BELLHOP_REASON_NONE, BELLHOP_REASON_SILENT (dropped without an answer:
  * IBA 9.6.1, 10.3.1), BELLHOP_REASON_QP_ACCESS or BELLHOP_REASON_NO_RD_ATOMIC
@@ -35,9 +39,11 @@ struct bellhop_responder {
  */
 static inline enum bellhop_reason bellhop_responder_admit(const struct bellhop_responder *responder,
 							  u32 source_qpn,
+							  enum bellhop_service service,
 							  const struct bellhop_opcode *op)
 {
-	if (!bellhop_state_responds(responder->state) || responder->source_qpn != source_qpn)
+	if (!bellhop_state_responds(responder->state) || responder->source_qpn != source_qpn ||
+	    responder->service != service)
 		return BELLHOP_REASON_SILENT;
 	if (op->access & ~responder->access)
 		return BELLHOP_REASON_QP_ACCESS;
@@ -77,12 +83,15 @@ enum bellhop_refusal_event {
  * @requester: how the request completes
  * @responder: how a receive entry that it consumed completes
  * @fatal: the responder's QP goes to error
+ * @own: it is the responder's own fault, and that of its QP on every service; for any other
+ * a service that is not reliable loses the message, and neither side hears of it
  * @event: the asynchronous event on the responder's QP
  */
 struct bellhop_refusal {
 	enum bellhop_wc_status requester;
 	enum bellhop_wc_status responder;
 	bool fatal;
+	bool own;
 	enum bellhop_refusal_event event;
 };
 

@@ -10,7 +10,7 @@ static u32 round_up_to(u32 bytes, u32 unit)
 /* What stands before a send entry's payload. */
 static u32 head_bytes(const struct bellhop_wqe_limits *limits)
 {
-	u32 av = limits->datagram ? (u32)sizeof(struct bellhop_av) : 0;
+	u32 av = limits->service == BELLHOP_SERVICE_UD ? (u32)sizeof(struct bellhop_av) : 0;
 
 	return (u32)sizeof(struct bellhop_sqe) + av;
 }
@@ -91,13 +91,13 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 	barrier();
 	wqe->op = bellhop_opcode_row(head->opcode);
 	wqe->length = 0;
-	if (!(wqe->op->traits & (limits->datagram ? BELLHOP_OP_DATAGRAM : BELLHOP_OP_VALID)))
+	if (!(wqe->op->services & limits->service))
 		return BELLHOP_REASON_WR_OPCODE;
 	if (head->flags & ~wqe->op->flags)
 		return BELLHOP_REASON_WR_FLAGS;
 	if (head->reserved || has_unused(head, wqe->op))
 		return BELLHOP_REASON_WR_RESERVED;
-	if (limits->datagram) {
+	if (limits->service == BELLHOP_SERVICE_UD) {
 		reason = copy_address(&wqe->av, (const u8 *)slot + sizeof(*head));
 		if (reason)
 			return reason;

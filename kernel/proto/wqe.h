@@ -14,12 +14,12 @@
  * struct bellhop_wqe_limits - what the queue was created for
  * @max_sge: elements, at most BELLHOP_MAX_SGE
  * @max_inline: bytes, at most BELLHOP_MAX_INLINE; 0 on receive queues
- * @datagram: a send queue whose entries have addresses
+ * @service: of a send queue's QP
  */
 struct bellhop_wqe_limits {
 	u32 max_sge;
 	u32 max_inline;
-	bool datagram;
+	enum bellhop_service service;
 };
 
 /**

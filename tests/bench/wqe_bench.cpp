@@ -11,7 +11,7 @@ extern "C" {
 namespace
 {
 
-constexpr bellhop_wqe_limits kLimits = { BELLHOP_MAX_SGE, BELLHOP_MAX_INLINE, false };
+constexpr bellhop_wqe_limits kLimits = { BELLHOP_MAX_SGE, BELLHOP_MAX_INLINE, BELLHOP_SERVICE_RC };
 
 // A ring's worth of entries, so that the loads are not all of one line.
 constexpr u32 kSlots = 64;

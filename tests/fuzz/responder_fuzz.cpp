@@ -22,10 +22,15 @@ void fuzz_admit(FuzzedDataProvider &input)
 	responder.max_rd_atomic = input.ConsumeIntegralInRange<u32>(0, 2);
 	u32 source = input.ConsumeBool() ? responder.source_qpn : input.ConsumeIntegral<u32>();
 	const bellhop_opcode *op = bellhop_opcode_row(input.ConsumeIntegral<u8>());
-	bool hears = bellhop_state_responds(responder.state) && source == responder.source_qpn;
+	constexpr bellhop_service services[] = { BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UC,
+						 BELLHOP_SERVICE_UD };
+	responder.service = input.PickValueInArray(services);
+	const bellhop_service service = input.PickValueInArray(services);
+	bool hears = bellhop_state_responds(responder.state) && source == responder.source_qpn &&
+		     service == responder.service;
 	bool allowed = (responder.access & op->access) == op->access;
 
-	switch (bellhop_responder_admit(&responder, source, op)) {
+	switch (bellhop_responder_admit(&responder, source, service, op)) {
 	case BELLHOP_REASON_SILENT:
 		REQUIRE(!hears);
 		break;
@@ -62,6 +67,7 @@ void fuzz_refuse(FuzzedDataProvider &input)
 	 */
 	REQUIRE(refusal->fatal == (refusal->responder != BELLHOP_WC_SUCCESS));
 	REQUIRE(refusal->event == BELLHOP_EVENT_NONE || refusal->fatal);
+	REQUIRE(refusal->fatal || !refusal->own);
 }
 
 } // namespace

@@ -43,7 +43,8 @@ void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 	REQUIRE(!(head.flags & ~wqe.op->flags));
 	REQUIRE(!head.reserved);
 	REQUIRE(wqe.length <= BELLHOP_MAX_MESSAGE);
-	if (limits.datagram) {
+	REQUIRE(wqe.op->services & limits.service);
+	if (limits.service == BELLHOP_SERVICE_UD) {
 		REQUIRE(wqe.av.qpn <= BELLHOP_QPN_MAX && !wqe.av.reserved);
 		REQUIRE(!std::memcmp(&wqe.av, payload - sizeof(wqe.av), sizeof(wqe.av)));
 	}
@@ -79,19 +80,21 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 	switch (reason) {
 	case BELLHOP_REASON_WR_OPCODE:
 		REQUIRE(head.opcode >= BELLHOP_OPCODES ||
-			(limits.datagram && head.opcode != BELLHOP_WR_SEND &&
-			 head.opcode != BELLHOP_WR_SEND_WITH_IMM));
+			(limits.service == BELLHOP_SERVICE_UD && head.opcode != BELLHOP_WR_SEND &&
+			 head.opcode != BELLHOP_WR_SEND_WITH_IMM) ||
+			(limits.service == BELLHOP_SERVICE_UC &&
+			 head.opcode >= BELLHOP_WR_RDMA_READ));
 		break;
 	case BELLHOP_REASON_WR_FLAGS:
 		REQUIRE((head.flags & 0xf0) || (is_inline && head.opcode >= BELLHOP_WR_RDMA_READ));
 		break;
 	case BELLHOP_REASON_WR_RESERVED:
 		REQUIRE(head.reserved || head.ex || head.rkey || head.remote_addr ||
-			(limits.datagram && wqe.av.reserved) ||
+			(limits.service == BELLHOP_SERVICE_UD && wqe.av.reserved) ||
 			(head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD && wqe.operands.swap));
 		break;
 	case BELLHOP_REASON_WR_ADDRESS:
-		REQUIRE(limits.datagram && wqe.av.qpn > BELLHOP_QPN_MAX);
+		REQUIRE(limits.service == BELLHOP_SERVICE_UD && wqe.av.qpn > BELLHOP_QPN_MAX);
 		break;
 	case BELLHOP_REASON_WR_INLINE:
 		REQUIRE(is_inline ? head.num_sge || head.inline_length > limits.max_inline
@@ -118,8 +121,8 @@ void fuzz_send(FuzzedDataProvider &input, const bellhop_wqe_limits &limits)
 {
 	const std::vector<u8> slot = slot_of(input, bellhop_wqe_send_stride(&limits));
 	const std::vector<u8> before = slot;
-	const u8 *payload =
-		slot.data() + sizeof(bellhop_sqe) + (limits.datagram ? sizeof(bellhop_av) : 0);
+	const u8 *payload = slot.data() + sizeof(bellhop_sqe) +
+			    (limits.service == BELLHOP_SERVICE_UD ? sizeof(bellhop_av) : 0);
 	bellhop_send_wqe wqe;
 
 	std::memset(&wqe, 0xa5, sizeof(wqe));
@@ -168,12 +171,12 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	bool is_send = input.ConsumeBool();
 	u32 max_sge = input.ConsumeIntegralInRange<u32>(0, BELLHOP_MAX_SGE);
 	u32 max_inline = input.ConsumeIntegralInRange<u32>(0, BELLHOP_MAX_INLINE);
-
-	bool datagram = input.ConsumeBool();
+	auto service = input.PickValueInArray(
+		{ BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UD, BELLHOP_SERVICE_UC });
 
 	if (is_send)
-		fuzz_send(input, { max_sge, max_inline, datagram });
+		fuzz_send(input, { max_sge, max_inline, service });
 	else
-		fuzz_recv(input, { max_sge, 0, false });
+		fuzz_recv(input, { max_sge, 0, service });
 	return 0;
 }

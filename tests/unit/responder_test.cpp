@@ -17,11 +17,12 @@ constexpr u32 kPeer = 0x42;
 constexpr u32 kAll =
 	BELLHOP_ACCESS_REMOTE_READ | BELLHOP_ACCESS_REMOTE_WRITE | BELLHOP_ACCESS_REMOTE_ATOMIC;
 
-constexpr bellhop_responder kReady = { BELLHOP_QPS_RTS, kPeer, kAll, 1, 0 };
+constexpr bellhop_responder kReady = { BELLHOP_QPS_RTS, BELLHOP_SERVICE_RC, kPeer, kAll, 1, 0 };
 
-bellhop_reason admit(const bellhop_responder &responder, u8 opcode, u32 source = kPeer)
+bellhop_reason admit(const bellhop_responder &responder, u8 opcode, u32 source = kPeer,
+		     bellhop_service service = BELLHOP_SERVICE_RC)
 {
-	return bellhop_responder_admit(&responder, source, bellhop_opcode_row(opcode));
+	return bellhop_responder_admit(&responder, source, service, bellhop_opcode_row(opcode));
 }
 
 } // namespace
@@ -50,6 +51,23 @@ TEST(responder, admit__strangers_hear_nothing)
 {
 	for (u32 source : { 0u, kPeer - 1, kPeer + 1, kPeer | 1u << 24, ~0u })
 		EXPECT_EQ(admit(kReady, BELLHOP_WR_SEND, source), BELLHOP_REASON_SILENT) << source;
+}
+
+TEST(responder, admit__another_service_hears_nothing)
+{
+	constexpr bellhop_service services[] = { BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UC,
+						 BELLHOP_SERVICE_UD };
+
+	for (bellhop_service own : services) {
+		for (bellhop_service other : services) {
+			bellhop_responder responder = kReady;
+
+			responder.service = own;
+			EXPECT_EQ(admit(responder, BELLHOP_WR_SEND, kPeer, other),
+				  own == other ? BELLHOP_REASON_NONE : BELLHOP_REASON_SILENT)
+				<< own << " and " << other;
+		}
+	}
 }
 
 TEST(responder, admit__the_qp_s_access_counts_for_what_it_names)
@@ -93,8 +111,8 @@ TEST(responder, admit__no_rd_atomic_stops_reads_and_atomics_only)
 
 TEST(responder, admit__silence_comes_before_every_answer)
 {
-	bellhop_responder closed = { BELLHOP_QPS_INIT, kPeer, 0, 0, 0 };
-	bellhop_responder open = { BELLHOP_QPS_RTS, kPeer, 0, 0, 0 };
+	bellhop_responder closed = { BELLHOP_QPS_INIT, BELLHOP_SERVICE_RC, kPeer, 0, 0, 0 };
+	bellhop_responder open = { BELLHOP_QPS_RTS, BELLHOP_SERVICE_RC, kPeer, 0, 0, 0 };
 
 	EXPECT_EQ(admit(closed, BELLHOP_WR_RDMA_READ), BELLHOP_REASON_SILENT);
 	EXPECT_EQ(admit(open, BELLHOP_WR_RDMA_READ, kPeer + 1), BELLHOP_REASON_SILENT);
@@ -146,6 +164,33 @@ TEST(responder, refuse__every_reason_there_can_be)
 	}
 }
 
+TEST(responder, refuse__the_responder_s_own_faults)
+{
+	for (u32 value = 0; value < 128; value++) {
+		const auto reason = static_cast<bellhop_reason>(value);
+		bool other;
+
+		switch (reason) {
+		case BELLHOP_REASON_RKEY_UNKNOWN:
+		case BELLHOP_REASON_RKEY_PD:
+		case BELLHOP_REASON_RKEY_ACCESS:
+		case BELLHOP_REASON_RKEY_RANGE:
+		case BELLHOP_REASON_QP_ACCESS:
+		case BELLHOP_REASON_NO_RD_ATOMIC:
+		case BELLHOP_REASON_ALIGNMENT:
+		case BELLHOP_REASON_RECV_TOO_SHORT:
+		case BELLHOP_REASON_SEQUENCE:
+		case BELLHOP_REASON_RNR:
+		case BELLHOP_REASON_SILENT:
+			other = true;
+			break;
+		default:
+			other = false;
+		}
+		EXPECT_EQ(bellhop_responder_refuse(reason)->own, !other) << "reason " << value;
+	}
+}
+
 TEST(responder, statuses__are_those_of_verbs)
 {
 	EXPECT_EQ(int(BELLHOP_WC_SUCCESS), int(IBV_WC_SUCCESS));
@@ -166,6 +211,7 @@ TEST(responder, admit_datagram__by_qkey_and_state)
 	for (int state = BELLHOP_QPS_RESET; state <= BELLHOP_QPS_ERR; state++) {
 		const bellhop_responder responder = {
 			.state = static_cast<bellhop_qp_state>(state),
+			.service = BELLHOP_SERVICE_UD,
 			.source_qpn = 0,
 			.access = 0,
 			.max_rd_atomic = 0,

@@ -21,7 +21,7 @@ namespace
 
 constexpr u32 kSlots = 16;
 constexpr u32 kEntries = 200000;
-constexpr bellhop_wqe_limits kLimits = { 3, 48, false };
+constexpr bellhop_wqe_limits kLimits = { 3, 48, BELLHOP_SERVICE_RC };
 
 // Everything of entry number i is derived from i, so that a torn or stale one shows.
 u32 mix(u32 i)

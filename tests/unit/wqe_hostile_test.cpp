@@ -14,7 +14,7 @@ extern "C" {
 namespace
 {
 
-constexpr bellhop_wqe_limits kLimits = { BELLHOP_MAX_SGE, 0, false };
+constexpr bellhop_wqe_limits kLimits = { BELLHOP_MAX_SGE, 0, BELLHOP_SERVICE_RC };
 constexpr u32 kDecodes = 1000000;
 constexpr u32 kPatience = 200 * kDecodes; // until the attacker must have had a processor
 

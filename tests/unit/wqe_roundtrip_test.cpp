@@ -15,13 +15,14 @@ namespace
 {
 
 constexpr bellhop_wqe_limits kEdges[] = {
-	{ 0, 0, false },   { 1, 0, false },  { 1, 32, false },
-	{ 3, 100, false }, { 32, 0, false }, { 32, 512, false },
+	{ 0, 0, BELLHOP_SERVICE_RC },  { 1, 0, BELLHOP_SERVICE_RC },
+	{ 1, 32, BELLHOP_SERVICE_RC }, { 3, 100, BELLHOP_SERVICE_RC },
+	{ 32, 0, BELLHOP_SERVICE_RC }, { 32, 512, BELLHOP_SERVICE_RC },
 };
 
 bellhop::WqeLimits library_limits(const bellhop_wqe_limits &limits)
 {
-	return { limits.max_sge, limits.max_inline, limits.datagram };
+	return { limits.max_sge, limits.max_inline, static_cast<bellhop::Service>(limits.service) };
 }
 
 // Filled with what an earlier entry left, which must not matter.
@@ -114,7 +115,8 @@ TEST(wqe_roundtrip, send__an_atomic_carries_its_operands)
 				 .swap = ~0ULL,
 				 .rkey = 0x80112233 };
 		for (const bellhop_wqe_limits &limits :
-		     { bellhop_wqe_limits{ 1, 0, false }, bellhop_wqe_limits{ 32, 512, false } }) {
+		     { bellhop_wqe_limits{ 1, 0, BELLHOP_SERVICE_RC },
+		       bellhop_wqe_limits{ 32, 512, BELLHOP_SERVICE_RC } }) {
 			bellhop_send_wqe wqe = carry(wr, limits);
 
 			EXPECT_EQ(wqe.head.rkey, wr.wr.atomic.rkey);
@@ -255,7 +257,7 @@ TEST(wqe_roundtrip, datagram__the_address_goes_along)
 	bellhop::AddressHandle ah{ attr };
 
 	for (u32 max_sge : { 0u, 1u, 32u }) {
-		const bellhop_wqe_limits limits = { max_sge, 512, true };
+		const bellhop_wqe_limits limits = { max_sge, 512, BELLHOP_SERVICE_UD };
 
 		for (u8 opcode : { BELLHOP_WR_SEND, BELLHOP_WR_SEND_WITH_IMM }) {
 			std::vector<ibv_sge> sges = elements(max_sge);
@@ -279,7 +281,7 @@ TEST(wqe_roundtrip, datagram__the_address_goes_along)
 
 TEST(wqe_roundtrip, datagram__refused_by_both)
 {
-	const bellhop_wqe_limits limits = { 1, 0, true };
+	const bellhop_wqe_limits limits = { 1, 0, BELLHOP_SERVICE_UD };
 	bellhop::AddressHandle ah{ ibv_ah_attr{} };
 	std::vector<ibv_sge> none;
 
@@ -307,7 +309,7 @@ TEST(wqe_roundtrip, datagram__refused_by_both)
 
 TEST(wqe_roundtrip, datagram__the_kernel_checks_the_address)
 {
-	const bellhop_wqe_limits limits = { 1, 0, true };
+	const bellhop_wqe_limits limits = { 1, 0, BELLHOP_SERVICE_UD };
 	auto slot = used_slot(bellhop_wqe_send_stride(&limits));
 	auto *av = reinterpret_cast<bellhop_av *>(slot.get() + sizeof(bellhop_sqe));
 	bellhop_send_wqe wqe;

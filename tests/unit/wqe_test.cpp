@@ -13,8 +13,8 @@ extern "C" {
 namespace
 {
 
-constexpr bellhop_wqe_limits kLimits = { 4, 64, false };
-constexpr bellhop_wqe_limits kWidest = { BELLHOP_MAX_SGE, BELLHOP_MAX_INLINE, false };
+constexpr bellhop_wqe_limits kLimits = { 4, 64, BELLHOP_SERVICE_RC };
+constexpr bellhop_wqe_limits kWidest = { BELLHOP_MAX_SGE, BELLHOP_MAX_INLINE, BELLHOP_SERVICE_RC };
 
 // A slot on the heap, so that one byte too far is an error.
 template <typename Head>
@@ -112,12 +112,15 @@ TEST(wqe, send_stride__holds_the_entry_in_whole_cache_lines)
 		bellhop_wqe_limits limits;
 		u32 stride;
 	} const cases[] = {
-		{ { 0, 0, false }, 64 },    { { 1, 0, false }, 64 },	{ { 2, 0, false }, 64 },
-		{ { 3, 0, false }, 128 },   { { 1, 32, false }, 64 },	{ { 1, 33, false }, 128 },
-		{ { 0, 96, false }, 128 },  { { 0, 97, false }, 192 },	{ { 30, 0, false }, 512 },
-		{ { 31, 0, false }, 576 },  { { 32, 0, false }, 576 },	{ { 32, 512, false }, 576 },
-		{ { 1, 512, false }, 576 }, { { 1, 480, false }, 512 }, { { 1, 481, false }, 576 },
-		{ { 0, 0, true }, 64 },	    { { 2, 0, true }, 128 },	{ { 0, 65, true }, 192 },
+		{ { 0, 0, BELLHOP_SERVICE_RC }, 64 },	 { { 1, 0, BELLHOP_SERVICE_RC }, 64 },
+		{ { 2, 0, BELLHOP_SERVICE_RC }, 64 },	 { { 3, 0, BELLHOP_SERVICE_RC }, 128 },
+		{ { 1, 32, BELLHOP_SERVICE_RC }, 64 },	 { { 1, 33, BELLHOP_SERVICE_RC }, 128 },
+		{ { 0, 96, BELLHOP_SERVICE_RC }, 128 },	 { { 0, 97, BELLHOP_SERVICE_RC }, 192 },
+		{ { 30, 0, BELLHOP_SERVICE_RC }, 512 },	 { { 31, 0, BELLHOP_SERVICE_RC }, 576 },
+		{ { 32, 0, BELLHOP_SERVICE_RC }, 576 },	 { { 32, 512, BELLHOP_SERVICE_RC }, 576 },
+		{ { 1, 512, BELLHOP_SERVICE_RC }, 576 }, { { 1, 480, BELLHOP_SERVICE_RC }, 512 },
+		{ { 1, 481, BELLHOP_SERVICE_RC }, 576 }, { { 0, 0, BELLHOP_SERVICE_UD }, 64 },
+		{ { 2, 0, BELLHOP_SERVICE_UD }, 128 },	 { { 0, 65, BELLHOP_SERVICE_UD }, 192 },
 	};
 
 	for (const auto &c : cases)
@@ -129,7 +132,7 @@ TEST(wqe, send_stride__is_never_less_than_what_is_decoded)
 {
 	for (u32 max_sge = 0; max_sge <= BELLHOP_MAX_SGE; max_sge++) {
 		for (u32 max_inline = 0; max_inline <= BELLHOP_MAX_INLINE; max_inline++) {
-			bellhop_wqe_limits limits = { max_sge, max_inline, false };
+			bellhop_wqe_limits limits = { max_sge, max_inline, BELLHOP_SERVICE_RC };
 			u32 stride = bellhop_wqe_send_stride(&limits);
 
 			ASSERT_EQ(stride % 64, 0u);
@@ -149,7 +152,7 @@ TEST(wqe, recv_stride__holds_the_entry)
 	} const cases[] = { { 0, 32 }, { 1, 32 }, { 2, 64 }, { 3, 64 }, { 31, 512 }, { 32, 544 } };
 
 	for (const auto &c : cases) {
-		bellhop_wqe_limits limits = { c.max_sge, 0, false };
+		bellhop_wqe_limits limits = { c.max_sge, 0, BELLHOP_SERVICE_RC };
 
 		EXPECT_EQ(bellhop_wqe_recv_stride(&limits), c.stride) << c.max_sge;
 	}
@@ -181,7 +184,7 @@ TEST(wqe, decode_send__copies_head_and_elements)
 TEST(wqe, decode_send__copies_inline_bytes_to_the_last)
 {
 	for (const bellhop_wqe_limits &limits :
-	     { kLimits, kWidest, bellhop_wqe_limits{ 0, 32, false } }) {
+	     { kLimits, kWidest, bellhop_wqe_limits{ 0, 32, BELLHOP_SERVICE_RC } }) {
 		for (u32 length : { 0u, 1u, limits.max_inline - 1, limits.max_inline }) {
 			SendSlot slot{ bellhop_wqe_send_stride(&limits) };
 			bellhop_send_wqe wqe;
@@ -250,7 +253,7 @@ TEST(wqe, decode_send__each_fault_has_its_reason)
 TEST(wqe, decode_send__an_atomic_has_one_element_and_two_operands)
 {
 	for (u8 opcode : { BELLHOP_WR_ATOMIC_CMP_AND_SWP, BELLHOP_WR_ATOMIC_FETCH_AND_ADD }) {
-		const bellhop_wqe_limits limits = { 2, 0, false };
+		const bellhop_wqe_limits limits = { 2, 0, BELLHOP_SERVICE_RC };
 		const bool adds = opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD;
 		SendSlot slot{ bellhop_wqe_send_stride(&limits) };
 		struct {
@@ -285,7 +288,7 @@ TEST(wqe, decode_send__an_atomic_has_one_element_and_two_operands)
 /* A queue without elements has no room for one. */
 TEST(wqe, decode_send__an_atomic_needs_a_queue_with_elements)
 {
-	const bellhop_wqe_limits limits = { 0, 0, false };
+	const bellhop_wqe_limits limits = { 0, 0, BELLHOP_SERVICE_RC };
 	bellhop_send_wqe wqe;
 
 	EXPECT_EQ(decode(wqe, send_head(BELLHOP_WR_ATOMIC_FETCH_AND_ADD, 0, 1), limits),
@@ -316,7 +319,7 @@ TEST(wqe, decode_send__what_an_opcode_does_not_use_is_zero)
 
 TEST(wqe, decode_send__a_queue_without_elements_or_inline_takes_empty_messages_only)
 {
-	constexpr bellhop_wqe_limits none = { 0, 0, false };
+	constexpr bellhop_wqe_limits none = { 0, 0, BELLHOP_SERVICE_RC };
 	bellhop_send_wqe wqe;
 
 	EXPECT_EQ(decode(wqe, send_head(BELLHOP_WR_SEND), none), BELLHOP_REASON_NONE);

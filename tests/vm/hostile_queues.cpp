@@ -81,10 +81,12 @@ private:
 
 	void create(std::atomic<RawQp *> &place)
 	{
-		const bool connects = &place < &places_[connected_places];
+		const size_t i = &place - places_.data();
 
 		qps_.push_back(std::make_unique<RawQp>(device_, pd_, cq_,
-						       connects ? IBV_QPT_RC : IBV_QPT_UD));
+						       i >= connected_places ? IBV_QPT_UD
+						       : i % 2		     ? IBV_QPT_UC
+									     : IBV_QPT_RC));
 		RawQp &qp = *qps_.back();
 
 		qp.fill(region_, random_);
@@ -295,7 +297,7 @@ TEST(HostileQueues, work_without_mappings)
 {
 	if (!is_bellhop())
 		GTEST_SKIP() << "the rings are bellhop's";
-	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UD })
+	for (ibv_qp_type type : { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD })
 		expect_works_without_mappings(type);
 }
 

@@ -8,7 +8,8 @@
 
 using namespace vm;
 
-/* Own objects of all kinds: QPs that are connected in pairs and to themselves, and UD QPs. */
+/* Own objects of all kinds: QPs that are connected in pairs and to themselves, reliably and not,
+ * and UD QPs. */
 class Attacker
 {
 public:
@@ -16,8 +17,8 @@ public:
 	{
 		for (int entries : { sound_entries, 1, 4, 16, 64, 256, 1024 })
 			create_cq(entries);
-		for (size_t i = 0; i < connected + std::size(qkeys); i++)
-			create_ringed_qp(i < connected ? IBV_QPT_RC : IBV_QPT_UD);
+		for (size_t i = 0; i < std::size(types); i++)
+			create_ringed_qp(types[i]);
 		for (size_t i = 0; i < qps_.size(); i++)
 			start(i, *qps_[i < 4 ? i ^ 1 : i]);
 		fill(region_.memory.bytes(), 1);
@@ -71,6 +72,9 @@ private:
 	static constexpr int sound_entries = 1 << 16;
 	static constexpr Path path = { .timeout = 8, .retry_cnt = 1, .rnr_retry = 1 };
 	static constexpr size_t connected = 6;
+	static constexpr ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UC,
+						 IBV_QPT_UC, IBV_QPT_RC, IBV_QPT_UC,
+						 IBV_QPT_UD, IBV_QPT_UD, IBV_QPT_UD };
 	/* Those of the UD QPs, which come after the connected ones. The last is for root only. */
 	static constexpr uint32_t qkeys[] = { 0x11111111, 0x11111111, gsi_qkey };
 
@@ -112,7 +116,7 @@ private:
 		require(maps.size() == 2, "a QP has two rings");
 		rings_.push_back(
 			{ maps[0],
-			  type == IBV_QPT_RC ? ScribbledRing::requests : ScribbledRing::datagrams,
+			  type == IBV_QPT_UD ? ScribbledRing::datagrams : ScribbledRing::requests,
 			  128 });
 		rings_.push_back({ maps[1], ScribbledRing::receives, (room + 31) / 32 * 32 });
 	}
@@ -245,7 +249,7 @@ private:
 	/* One more QP, for a moment. It reuses numbers, and its rings are those that were freed. */
 	void churn()
 	{
-		std::unique_ptr<Qp> qp = create_qp(random_() % 2 ? IBV_QPT_RC : IBV_QPT_UD);
+		std::unique_ptr<Qp> qp = create_qp(types[random_() % std::size(types)]);
 
 		if (qp->get()->qp_type == IBV_QPT_UD)
 			qp->open(qkeys[0]);

@@ -19,6 +19,10 @@ for type in CMP_AND_SWAP FETCH_AND_ADD; do
 	ok "ib_atomic_bw -A $type" measures ib_atomic_bw -A $type -n 1000
 done
 ok 'ib_atomic_bw -b -q 4' measures ib_atomic_bw -b -q 4 -n 500
+for tool in ib_write_bw ib_send_bw; do
+	ok "$tool -c UC" measures $tool -c UC -n 1000
+	ok "$tool -c UC -b" measures $tool -c UC -b -n 500
+done
 ok 'ib_send_bw -e' measures ib_send_bw -e -n 500
 ok 'ib_send_bw -e -b' measures ib_send_bw -e -b -n 500
 finish

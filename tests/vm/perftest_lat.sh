@@ -15,5 +15,8 @@ done
 for type in CMP_AND_SWAP FETCH_AND_ADD; do
 	ok "ib_atomic_lat -A $type" measures ib_atomic_lat -A $type
 done
+for tool in ib_write_lat ib_send_lat; do
+	ok "$tool -c UC" measures $tool -c UC
+done
 ok 'ib_send_lat -e' measures ib_send_lat -e -n 200
 finish

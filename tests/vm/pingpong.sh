@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# pingpong.sh: ibv_rc_pingpong between two processes: polling, payload checked, events, the ibv_wr_* interface.
+# pingpong.sh: ibv_rc_pingpong and ibv_uc_pingpong between two processes: polling, payload checked, events, the ibv_wr_* interface.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 pingpong() {
-	pair 18515 ibv_rc_pingpong -d "$device" -g 0 "$@" -- ibv_rc_pingpong -d "$device" -g 0 "$@" localhost || return
+	local tool=ibv_${service:-rc}_pingpong
+	pair 18515 $tool -d "$device" -g 0 "$@" -- $tool -d "$device" -g 0 "$@" localhost || return
 	cat "$scratch/client"
 	grep -q 'iters in .* usec/iter' "$scratch/client"
 }
@@ -18,4 +19,8 @@ ok 'events, payload checked, ibv_wr_*' pingpong -e -c -N
 ok 'small messages' pingpong -s 1
 ok 'messages of 1 MiB' pingpong -s 1048576 -n 50
 ok 'one receive at a time' pingpong -r 1 -n 200
+service=uc
+ok 'unreliable: default' pingpong
+ok 'unreliable: events' pingpong -e
+ok 'unreliable: messages of 1 MiB' pingpong -s 1048576 -n 50
 finish

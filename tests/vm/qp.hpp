@@ -136,11 +136,12 @@ public:
 		if (shape.extended) {
 			attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 			attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+			if (shape.type != IBV_QPT_UD)
+				attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE |
+						       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
 			if (shape.type == IBV_QPT_RC)
 				attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 						       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-						       IBV_QP_EX_WITH_RDMA_WRITE |
-						       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 						       IBV_QP_EX_WITH_RDMA_READ;
 		}
 		qp_ = ibv_create_qp_ex(device.get(), &attr);
@@ -173,9 +174,13 @@ public:
 		return { device_.gid(), qp_->qp_num };
 	}
 
-	/** Returns 0 or an errno. */
+	/** Less what an unreliable connection has not. Returns 0 or an errno. */
 	int modify(Change change) const
 	{
+		if (qp_->qp_type == IBV_QPT_UC)
+			change.mask &= ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER |
+					 IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+					 IBV_QP_MAX_QP_RD_ATOMIC);
 		return ibv_modify_qp(qp_, &change.attr, change.mask);
 	}
 

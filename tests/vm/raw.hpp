@@ -167,7 +167,8 @@ public:
 	};
 
 	RawQp(const Device &device, const Pd &pd, const RawCq &cq, ibv_qp_type type = IBV_QPT_RC)
-	    : sends_datagrams(type == IBV_QPT_UD), file_(device.get()->cmd_fd)
+	    : sends_datagrams(type == IBV_QPT_UD), reads_(type == IBV_QPT_RC),
+	      file_(device.get()->cmd_fd)
 	{
 		const ibv_qp_cap cap = { send_slots, recv_slots, 1, 1, 0 };
 		std::vector<Mapping> maps = new_mappings([&] {
@@ -279,8 +280,10 @@ private:
 		const uint32_t half = region.memory.size() / 2;
 		const uint32_t length = random() % 8 ? random() % 2048 : random() % half;
 
-		/* A send needs a receive, and waits where there is none. */
-		entry.head.opcode = random() % 16 ? 4 * (random() % 2) : 2;
+		/* A send needs a receive, and waits for it on a reliable connection. */
+		entry.head.opcode = random() % 16 == 0	     ? BELLHOP_WR_SEND
+				    : reads_ && random() % 2 ? BELLHOP_WR_RDMA_READ
+							     : BELLHOP_WR_RDMA_WRITE;
 		entry.head.flags = slot % 8 ? 0 : BELLHOP_SQE_SIGNALED;
 		entry.head.num_sge = 1;
 		if (entry.head.opcode != BELLHOP_WR_SEND) {
@@ -306,6 +309,7 @@ private:
 			      region.mr.lkey() };
 	}
 
+	bool reads_;
 	int file_;
 	std::array<Mapping, 2> own_ = {};
 };

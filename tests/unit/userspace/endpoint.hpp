@@ -33,8 +33,8 @@ class Endpoint
 {
 public:
 	static constexpr std::uint32_t SLOTS = 4;
-	static constexpr bellhop_wqe_limits SEND_LIMITS = { 4, 64, false };
-	static constexpr bellhop_wqe_limits RECV_LIMITS = { 4, 0, false };
+	static constexpr bellhop_wqe_limits SEND_LIMITS = { 4, 64, BELLHOP_SERVICE_RC };
+	static constexpr bellhop_wqe_limits RECV_LIMITS = { 4, 0, BELLHOP_SERVICE_RC };
 
 	Endpoint(Surroundings &around, std::uint32_t qpn)
 	    : sq(SLOTS, bellhop_wqe_send_stride(&SEND_LIMITS)),

@@ -38,8 +38,8 @@ protected:
 
 TEST_F(QueuePairRefusal, OtherTypesAreNotSupported)
 {
-	for (ibv_qp_type type : { IBV_QPT_UC, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND,
-				  IBV_QPT_XRC_RECV, IBV_QPT_DRIVER }) {
+	for (ibv_qp_type type :
+	     { IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, IBV_QPT_DRIVER }) {
 		attr_.qp_type = type;
 		refused(EOPNOTSUPP);
 	}
@@ -51,6 +51,18 @@ TEST_F(QueuePairRefusal, DatagramsHaveNoRemoteMemory)
 	attr_.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr_.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE;
 	refused(EOPNOTSUPP);
+}
+
+TEST_F(QueuePairRefusal, UnreliableConnectionsOnlySend)
+{
+	attr_.qp_type = IBV_QPT_UC;
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	for (std::uint64_t operation :
+	     { IBV_QP_EX_WITH_RDMA_READ, IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
+	       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD }) {
+		attr_.send_ops_flags = IBV_QP_EX_WITH_SEND | operation;
+		refused(EOPNOTSUPP);
+	}
 }
 
 TEST_F(QueuePairRefusal, OtherAttributesAreNotSupported)

@@ -19,7 +19,8 @@ class WorkRequestTest : public testing::TestWithParam<bool>
 protected:
 	WorkRequestTest() : around_(GetParam()), end_(around_, QPN), calls_(&end_.qp.qp_ex)
 	{
-		bellhop::offer_work_requests(end_.qp, bellhop::WORK_REQUESTS);
+		bellhop::offer_work_requests(end_.qp,
+					     bellhop::work_requests_of(bellhop::SERVICE_RC));
 		calls_->wr_flags = IBV_SEND_SIGNALED;
 	}
 

@@ -10,7 +10,7 @@ namespace
 {
 
 constexpr bellhop::WqeLimits LIMITS = { .max_sge = 4, .max_inline = 64 };
-constexpr bellhop_wqe_limits KERNEL_LIMITS = { 4, 64, false };
+constexpr bellhop_wqe_limits KERNEL_LIMITS = { 4, 64, BELLHOP_SERVICE_RC };
 constexpr ibv_wr_opcode OPCODES[] = {
 	IBV_WR_RDMA_WRITE,    IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND,
 	IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_READ,

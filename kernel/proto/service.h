@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* service.h: the transport services that QPs are of (IBA 3.2.2). */
+#ifndef BELLHOP_PROTO_SERVICE_H
+#define BELLHOP_PROTO_SERVICE_H
+
+/* A QP has one; what is for several has the bits of all. */
+enum bellhop_service {
+	BELLHOP_SERVICE_RC = 1 << 0,
+	BELLHOP_SERVICE_UC = 1 << 1,
+	BELLHOP_SERVICE_UD = 1 << 2,
+};
+
+#endif /* BELLHOP_PROTO_SERVICE_H */

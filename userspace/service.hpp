@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// service.hpp: the transport services that QPs are of (IBA 3.2.2).
+#pragma once
+
+#include <cstdint>
+#include <infiniband/verbs.h>
+
+namespace bellhop
+{
+
+// A QP has one. What is for several has the bits of all.
+enum Service : std::uint8_t {
+	SERVICE_NONE = 0,
+	SERVICE_RC = 1 << 0,
+	SERVICE_UC = 1 << 1,
+	SERVICE_UD = 1 << 2,
+	SERVICES_CONNECTED = SERVICE_RC | SERVICE_UC,
+	SERVICES_ALL = SERVICES_CONNECTED | SERVICE_UD,
+};
+
+// SERVICE_NONE of a type that there is not.
+constexpr Service service_of(ibv_qp_type type) noexcept
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return SERVICE_RC;
+	case IBV_QPT_UC:
+		return SERVICE_UC;
+	case IBV_QPT_UD:
+		return SERVICE_UD;
+	default:
+		return SERVICE_NONE;
+	}
+}
+
+} // namespace bellhop

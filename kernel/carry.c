@@ -183,3 +183,24 @@ enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
 		bellhop_mr_put(mr, BELLHOP_SIDE_RESPONDER);
 	return reason;
 }
+
+enum bellhop_reason bellhop_carry_check_own(const struct bellhop_qp *qp)
+{
+	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	u32 access = wqe->op->traits & BELLHOP_OP_READ ? BELLHOP_ACCESS_LOCAL_WRITE : 0;
+	enum bellhop_reason reason = BELLHOP_REASON_NONE;
+	struct bellhop_mr *mr;
+	u32 i;
+
+	spin_lock(&qp->slot->lock);
+	for (i = 0; i < wqe->head.num_sge && !reason; i++) {
+		if (!wqe->sge[i].length)
+			continue;
+		mr = bellhop_mr_get(qp->device, &wqe->sge[i], qp->pdn, access, false,
+				    BELLHOP_SIDE_REQUESTER, &reason);
+		if (mr)
+			bellhop_mr_put(mr, BELLHOP_SIDE_REQUESTER);
+	}
+	spin_unlock(&qp->slot->lock);
+	return reason;
+}

@@ -43,4 +43,14 @@ struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct 
 enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
 					       const struct bellhop_qp *peer);
 
+/**
+ * bellhop_carry_check_own() - whether the requester's own keys open the request's elements
+ * @qp: the requester; the caller is its runner
+ *
+ * For a message that nobody has taken, whose elements bellhop_carry() has not looked at.
+ * Context: any but hard interrupts; takes the QP's own slot lock.
+ * Return: BELLHOP_REASON_NONE, or why not.
+ */
+enum bellhop_reason bellhop_carry_check_own(const struct bellhop_qp *qp);
+
 #endif

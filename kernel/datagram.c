@@ -59,7 +59,7 @@ static enum bellhop_sl build_header(const struct bellhop_qp *qp, u8 grh[BELLHOP_
 
 struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
-	const struct bellhop_answer ack = { .kind = BELLHOP_ANSWER_ACK };
+	const struct bellhop_answer lost = { .kind = BELLHOP_ANSWER_NONE };
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	struct bellhop_completion completion = {
 		.byte_len = BELLHOP_GRH_BYTES + wqe->length,
@@ -73,15 +73,15 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	lockdep_assert_held(&peer->slot->lock);
 
 	if (!is_admitted(qp, peer))
-		return ack;
+		return lost;
 	reason = bellhop_receive_take(peer, 0);
 	if (reason == BELLHOP_REASON_RNR)
-		return ack;
+		return lost;
 	if (!reason && peer->recv.wqe.length < completion.byte_len) {
 		if (peer->ibqp.qp_type == IB_QPT_GSI) {
 			/* Nobody may put out of order what serves everybody. */
 			bellhop_receive_give_back(peer);
-			return ack;
+			return lost;
 		}
 		reason = BELLHOP_REASON_RECV_TOO_SHORT;
 	}
@@ -97,8 +97,8 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	}
 	if (reason) {
 		bellhop_receive_refuse(peer, reason);
-		return ack;
+		return lost;
 	}
 	bellhop_receive_deliver(peer, wqe, &completion);
-	return ack;
+	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_ACK };
 }

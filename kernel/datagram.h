@@ -23,7 +23,7 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp);
  * @peer: the addressed QP, of any type
  *
  * Context: any but hard interrupts; the caller holds @peer's slot lock.
- * Return: an ACK, even if the datagram was dropped (IBA 9.8.3); or OWN_FAULT.
+ * Return: ACK; NONE, if the datagram was dropped (IBA 9.8.3); or OWN_FAULT.
  */
 struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bellhop_qp *peer);
 

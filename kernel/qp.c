@@ -48,6 +48,20 @@ void bellhop_qp_fail(struct bellhop_qp *qp, enum bellhop_reason reason)
 	bellhop_ring_want(&qp->recv.ring, true);
 }
 
+void bellhop_qp_fail_send(struct bellhop_qp *qp, enum bellhop_reason reason)
+{
+	struct bellhop_responder *rules = &qp->recv.rules;
+
+	lockdep_assert_held(&qp->slot->lock);
+
+	if (bellhop_state_after_send_error(rules->state, rules->service) == BELLHOP_QPS_ERR) {
+		bellhop_qp_fail(qp, reason);
+		return;
+	}
+	WRITE_ONCE(qp->reason, reason);
+	WRITE_ONCE(rules->state, BELLHOP_QPS_SQE);
+}
+
 /* 0 where there is none of the type. */
 static enum bellhop_service service_of(enum ib_qp_type type)
 {

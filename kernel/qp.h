@@ -192,6 +192,15 @@ void bellhop_qp_event(struct bellhop_qp *qp, enum ib_event_type type);
  */
 void bellhop_qp_fail(struct bellhop_qp *qp, enum bellhop_reason reason);
 
+/**
+ * bellhop_qp_fail_send() - the same after a send that completes in error
+ * @qp: the QP; unless it is reliable, only its send queue will be flushed
+ * @reason: why
+ *
+ * Context: the caller holds the slot's lock and is the runner.
+ */
+void bellhop_qp_fail_send(struct bellhop_qp *qp, enum bellhop_reason reason);
+
 /* Operations of struct ib_device_ops. */
 int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
 int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);

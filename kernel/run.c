@@ -33,7 +33,7 @@ static struct workqueue_struct *workqueue;
 /* One bounded step. False: there is nothing to do now. */
 static bool step(struct bellhop_qp *qp, struct bellhop_share *share)
 {
-	if (bellhop_state_flushes(bellhop_qp_state(qp)))
+	if (bellhop_state_flushes_sends(bellhop_qp_state(qp)))
 		return bellhop_flush_step(qp, share);
 	if (READ_ONCE(qp->recv.waiter_qpn))
 		bellhop_receive_wake_waiter(qp);

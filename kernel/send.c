@@ -11,6 +11,7 @@
  * needs nothing more.
  */
 #include <linux/ktime.h>
+#include "carry.h"
 #include "cq.h"
 #include "datagram.h"
 #include "qp.h"
@@ -38,8 +39,11 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 
 	send->busy = false;
 	send->resume_ns = 0;
-	if (error && status != BELLHOP_WC_WR_FLUSH_ERR)
-		fail(qp, reason);
+	if (error && status != BELLHOP_WC_WR_FLUSH_ERR) {
+		spin_lock(&qp->slot->lock);
+		bellhop_qp_fail_send(qp, reason);
+		spin_unlock(&qp->slot->lock);
+	}
 	if (error || send->signal_all || (send->wqe.head.flags & BELLHOP_SQE_SIGNALED)) {
 		struct bellhop_completion completion = {
 			.qpn = qp->qpn,
@@ -124,10 +128,22 @@ static bool is_resting(struct bellhop_sender *send)
 	return false;
 }
 
+/* Nobody has taken the message; whether it could have been sent is to be seen nevertheless. */
+static bool has_own_fault(struct bellhop_qp *qp)
+{
+	enum bellhop_reason reason = bellhop_carry_check_own(qp);
+
+	if (reason)
+		bellhop_send_complete(qp, BELLHOP_WC_LOC_PROT_ERR, reason);
+	return reason;
+}
+
 static void retry(struct bellhop_qp *qp, struct bellhop_share *share,
 		  struct bellhop_retry_plan plan, enum bellhop_reason reason)
 {
 	bellhop_run_charge(share);
+	if (has_own_fault(qp))
+		return;
 	if (plan.give_up)
 		bellhop_send_complete(qp, bellhop_responder_refuse(reason)->requester, reason);
 	else
@@ -167,6 +183,8 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	case BELLHOP_ANSWER_NONE:
 		if (send->limits.service != BELLHOP_SERVICE_RC) {
 			/* Lost, which nobody notices (IBA 9.8.2, 9.8.3). */
+			if (has_own_fault(qp))
+				return true;
 			bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
 			return has_more(qp, fresh);
 		}

@@ -4,6 +4,7 @@
 #define BELLHOP_PROTO_STATE_H
 
 #include "base.h"
+#include "service.h"
 
 /* The values are those of enum ib_qp_state. */
 enum bellhop_qp_state {
@@ -32,6 +33,27 @@ static inline bool bellhop_state_responds(enum bellhop_qp_state state)
 static inline bool bellhop_state_flushes(enum bellhop_qp_state state)
 {
 	return state == BELLHOP_QPS_ERR;
+}
+
+/* Of what is not reliable, the send queue fails alone. */
+static inline bool bellhop_state_flushes_sends(enum bellhop_qp_state state)
+{
+	return state == BELLHOP_QPS_SQE || bellhop_state_flushes(state);
+}
+
+/**
+ * bellhop_state_after_send_error() - what a send that completes in error makes of its QP
+ * @state: before
+ * @service: of the QP
+ *
+ * Return: the state after it (IBA 10.3.1.6, 10.3.1.7).
+ */
+static inline enum bellhop_qp_state bellhop_state_after_send_error(enum bellhop_qp_state state,
+								   enum bellhop_service service)
+{
+	if (service == BELLHOP_SERVICE_RC || bellhop_state_flushes(state))
+		return BELLHOP_QPS_ERR;
+	return BELLHOP_QPS_SQE;
 }
 
 #endif /* BELLHOP_PROTO_STATE_H */

@@ -13,15 +13,15 @@ namespace
 struct Row {
 	bellhop_qp_state state;
 	ibv_qp_state verbs;
-	bool sends, responds, flushes;
+	bool sends, responds, flushes, flushes_sends;
 } const kRows[] = {
-	{ BELLHOP_QPS_RESET, IBV_QPS_RESET, false, false, false },
-	{ BELLHOP_QPS_INIT, IBV_QPS_INIT, false, false, false },
-	{ BELLHOP_QPS_RTR, IBV_QPS_RTR, false, true, false },
-	{ BELLHOP_QPS_RTS, IBV_QPS_RTS, true, true, false },
-	{ BELLHOP_QPS_SQD, IBV_QPS_SQD, false, true, false },
-	{ BELLHOP_QPS_SQE, IBV_QPS_SQE, false, true, false },
-	{ BELLHOP_QPS_ERR, IBV_QPS_ERR, false, false, true },
+	{ BELLHOP_QPS_RESET, IBV_QPS_RESET, false, false, false, false },
+	{ BELLHOP_QPS_INIT, IBV_QPS_INIT, false, false, false, false },
+	{ BELLHOP_QPS_RTR, IBV_QPS_RTR, false, true, false, false },
+	{ BELLHOP_QPS_RTS, IBV_QPS_RTS, true, true, false, false },
+	{ BELLHOP_QPS_SQD, IBV_QPS_SQD, false, true, false, false },
+	{ BELLHOP_QPS_SQE, IBV_QPS_SQE, false, true, false, true },
+	{ BELLHOP_QPS_ERR, IBV_QPS_ERR, false, false, true, true },
 };
 
 } // namespace
@@ -48,4 +48,22 @@ TEST(state, flushes__in_error_only)
 {
 	for (const Row &row : kRows)
 		EXPECT_EQ(bellhop_state_flushes(row.state), row.flushes) << row.state;
+}
+
+TEST(state, flushes_sends__in_sqe_as_well)
+{
+	for (const Row &row : kRows)
+		EXPECT_EQ(bellhop_state_flushes_sends(row.state), row.flushes_sends) << row.state;
+}
+
+TEST(state, after_send_error__only_what_is_not_reliable_goes_on_receiving)
+{
+	for (const Row &row : kRows) {
+		EXPECT_EQ(bellhop_state_after_send_error(row.state, BELLHOP_SERVICE_RC),
+			  BELLHOP_QPS_ERR);
+		for (bellhop_service service : { BELLHOP_SERVICE_UC, BELLHOP_SERVICE_UD })
+			EXPECT_EQ(bellhop_state_after_send_error(row.state, service),
+				  row.flushes ? BELLHOP_QPS_ERR : BELLHOP_QPS_SQE)
+				<< row.state;
+	}
 }

@@ -74,6 +74,22 @@ protected:
 	Region b{ pair.b.pd, 2 * length };
 };
 
+/* Whether anybody would take the message does not matter. */
+TEST_F(Access, own_key_is_looked_at_first)
+{
+	Send send = good(IBV_WR_SEND);
+
+	send.sges[0].lkey ^= 0x100;
+	ASSERT_EQ(post(pair.a.qp, send), 0);
+	expect_reason(expect(pair.a.send_cq, pair.a.qp, 1, IBV_WC_LOC_PROT_ERR),
+		      BELLHOP_REASON_LKEY_UNKNOWN);
+	pair.a.qp.modify(to_state(IBV_QPS_RESET));
+	pair.b.qp.modify(to_state(IBV_QPS_RESET));
+	pair.a.qp.connect(pair.b.qp.address());
+	ASSERT_EQ(post(pair.a.qp, send), 0);
+	expect(pair.a.send_cq, pair.a.qp, 1, IBV_WC_LOC_PROT_ERR);
+}
+
 /* Both directions: a write and a read. What a case says of "remote" holds for either. */
 class RemoteAccess : public Access, public testing::WithParamInterface<ibv_wr_opcode>
 {

@@ -6,9 +6,10 @@
 #include "slot.h"
 
 /* Bytes in one piece from an offset on, or NULL where one element does not give them. */
-static __always_inline u8 *open_piece(const struct bellhop_qp *owner, const struct bellhop_sge *sge,
-				      u32 access, bool remote, enum bellhop_side side, u32 offset,
-				      u32 bytes, struct bellhop_mr **mr)
+static __always_inline u8 *open_piece(const struct bellhop_qp *owner, u32 pdn,
+				      const struct bellhop_sge *sge, u32 access, bool remote,
+				      enum bellhop_side side, u32 offset, u32 bytes,
+				      struct bellhop_mr **mr)
 {
 	enum bellhop_reason reason;
 	u64 together;
@@ -16,7 +17,7 @@ static __always_inline u8 *open_piece(const struct bellhop_qp *owner, const stru
 
 	if (sge->length < offset || sge->length - offset < bytes)
 		return NULL;
-	*mr = bellhop_mr_get(owner->device, sge, owner->pdn, access, remote, side, &reason);
+	*mr = bellhop_mr_get(owner->device, sge, pdn, access, remote, side, &reason);
 	if (!*mr)
 		return NULL;
 	memory = bellhop_mr_bytes(*mr, sge->addr + offset, &together);
@@ -45,18 +46,19 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 	if (wqe->head.flags & BELLHOP_SQE_INLINE)
 		own = wqe->data + offset;
 	else
-		own = open_piece(qp, wqe->sge, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0, false,
-				 BELLHOP_SIDE_REQUESTER, offset, bytes, &own_mr);
+		own = open_piece(qp, qp->pdn, wqe->sge, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0,
+				 false, BELLHOP_SIDE_REQUESTER, offset, bytes, &own_mr);
 	if (!own)
 		return false;
 	if (traits & BELLHOP_OP_SCATTER) {
-		other = open_piece(peer, peer->recv.wqe.sge, BELLHOP_ACCESS_LOCAL_WRITE, false,
-				   BELLHOP_SIDE_RESPONDER, offset, bytes, &other_mr);
+		other = open_piece(peer, peer->recv.pdn, peer->recv.wqe.sge,
+				   BELLHOP_ACCESS_LOCAL_WRITE, false, BELLHOP_SIDE_RESPONDER,
+				   offset, bytes, &other_mr);
 	} else {
 		struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 
-		other = open_piece(peer, &range, wqe->op->access, true, BELLHOP_SIDE_RESPONDER,
-				   offset, bytes, &other_mr);
+		other = open_piece(peer, peer->pdn, &range, wqe->op->access, true,
+				   BELLHOP_SIDE_RESPONDER, offset, bytes, &other_mr);
 	}
 	if (other) {
 		bellhop_copy_piece(read ? own : other, read ? other : own, bytes, last);
@@ -87,7 +89,7 @@ static struct bellhop_cursor receive_cursor(const struct bellhop_qp *peer)
 {
 	return (struct bellhop_cursor){
 		.device = peer->device,
-		.pdn = peer->pdn,
+		.pdn = peer->recv.pdn,
 		.access = BELLHOP_ACCESS_LOCAL_WRITE,
 		.side = BELLHOP_SIDE_RESPONDER,
 		.sge = peer->recv.wqe.sge,

@@ -16,11 +16,11 @@ static_assert((int)BELLHOP_WC_RNR_RETRY_EXC_ERR == IB_WC_RNR_RETRY_EXC_ERR);
 static_assert((int)BELLHOP_WC_GRH == IB_WC_GRH);
 static_assert((int)BELLHOP_WC_WITH_IMM == IB_WC_WITH_IMM);
 
-static int add_to_inbox(struct bellhop_inbox *inbox, struct bellhop_qp *qp, u64 wr_id,
+static int add_to_inbox(struct bellhop_inbox *inbox, struct bellhop_qp *qp,
 			const struct bellhop_completion *completion, bool solicited, bool *fire)
 {
 	struct ib_wc wc = {
-		.wr_id = wr_id,
+		.wr_id = completion->wr_id,
 		.status = completion->status,
 		.opcode = completion->opcode,
 		.vendor_err = completion->vendor_err,
@@ -41,20 +41,20 @@ static int add_to_inbox(struct bellhop_inbox *inbox, struct bellhop_qp *qp, u64 
 	return bellhop_inbox_add(inbox, &wc, solicited, fire);
 }
 
-static int add(struct bellhop_cq *cq, struct bellhop_qp *qp, u64 wr_id,
+static int add(struct bellhop_cq *cq, struct bellhop_qp *qp,
 	       const struct bellhop_completion *completion, bool solicited, bool *fire)
 {
 	int err;
 
 	if (unlikely(cq->inbox))
-		return add_to_inbox(cq->inbox, qp, wr_id, completion, solicited, fire);
+		return add_to_inbox(cq->inbox, qp, completion, solicited, fire);
 	err = bellhop_ring_push(&cq->ring, completion);
 	if (!err)
 		*fire = bellhop_ring_fire(&cq->ring, solicited);
 	return err;
 }
 
-int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp, u64 wr_id,
+int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp,
 		    const struct bellhop_completion *completion, bool solicited)
 {
 	bool fire = false, overrun = false;
@@ -62,7 +62,7 @@ int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp, u64 wr_id,
 
 	spin_lock(&cq->lock);
 	if (!cq->overrun) {
-		err = add(cq, qp, wr_id, completion, solicited, &fire);
+		err = add(cq, qp, completion, solicited, &fire);
 		overrun = err;
 		cq->overrun = overrun;
 	}

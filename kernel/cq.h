@@ -48,7 +48,6 @@ static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
  * bellhop_cq_push() - adds a completion and raises the event that was asked for
  * @cq: the queue; @qp keeps it there
  * @qp: whose entry was completed
- * @wr_id: the entry's, to a consumer in the kernel
  * @completion: what it says
  * @solicited: the completion counts as solicited
  *
@@ -56,7 +55,7 @@ static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
  * Context: any but hard interrupts; takes @cq->lock.
  * Return: 0, or -EOVERFLOW when the completion is lost.
  */
-int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp, u64 wr_id,
+int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp,
 		    const struct bellhop_completion *completion, bool solicited);
 
 /* Operations of struct ib_device_ops. */

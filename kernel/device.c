@@ -18,6 +18,7 @@
 #include "port.h"
 #include "post.h"
 #include "qp.h"
+#include "srq.h"
 #include "ucontext.h"
 
 static void dealloc_driver(struct ib_device *ibdev);
@@ -33,6 +34,7 @@ static const struct ib_device_ops device_ops = {
 	.alloc_ucontext = bellhop_ucontext_alloc,
 	.create_ah = bellhop_ah_create,
 	.create_qp = bellhop_qp_create,
+	.create_srq = bellhop_srq_create,
 	.create_user_ah = bellhop_ah_create,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_pd = bellhop_pd_dealloc,
@@ -41,6 +43,7 @@ static const struct ib_device_ops device_ops = {
 	.destroy_ah = bellhop_ah_destroy,
 	.destroy_cq = bellhop_cq_destroy,
 	.destroy_qp = bellhop_qp_destroy,
+	.destroy_srq = bellhop_srq_destroy,
 	.disassociate_ucontext = bellhop_ucontext_disassociate,
 	.enable_driver = bellhop_port_begin,
 	.fill_res_qp_entry = bellhop_qp_fill_res,
@@ -50,20 +53,24 @@ static const struct ib_device_ops device_ops = {
 	.mmap = bellhop_mapping_mmap,
 	.mmap_free = bellhop_mapping_free,
 	.modify_qp = bellhop_qp_modify,
+	.modify_srq = bellhop_srq_modify,
 	.poll_cq = bellhop_inbox_poll,
 	.post_recv = bellhop_post_recv,
 	.post_send = bellhop_post_send,
+	.post_srq_recv = bellhop_post_srq_recv,
 	.query_ah = bellhop_ah_query,
 	.query_device = query_device,
 	.query_pkey = bellhop_port_query_pkey,
 	.query_port = bellhop_port_query,
 	.query_qp = bellhop_qp_query,
+	.query_srq = bellhop_srq_query,
 	.req_notify_cq = bellhop_inbox_arm,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, bellhop_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, bellhop_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, bellhop_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, bellhop_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, bellhop_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, bellhop_ucontext, ibucontext),
 };
 
@@ -87,6 +94,9 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_mr = BELLHOP_MAX_MR;
 	attr->max_pd = BELLHOP_MAX_PD;
 	attr->max_ah = BELLHOP_MAX_AH;
+	attr->max_srq = BELLHOP_MAX_SRQ;
+	attr->max_srq_wr = BELLHOP_MAX_SRQ_WR;
+	attr->max_srq_sge = BELLHOP_MAX_SGE;
 	attr->max_qp_rd_atom = BELLHOP_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = BELLHOP_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = BELLHOP_MAX_RD_ATOMIC * BELLHOP_MAX_QP;

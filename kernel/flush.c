@@ -50,6 +50,22 @@ static bool flush_receive(struct bellhop_qp *qp)
 	return flushed;
 }
 
+/* Of what was taken from an SRQ, nothing is left to complete here (IBA 11.6.3.1). */
+static void report_left(struct bellhop_qp *qp)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+	bool report = false;
+
+	spin_lock(&qp->slot->lock);
+	if (bellhop_state_flushes(recv->rules.state) && !recv->left_srq) {
+		recv->left_srq = true;
+		report = true;
+	}
+	spin_unlock(&qp->slot->lock);
+	if (report)
+		bellhop_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
 bool bellhop_flush_step(struct bellhop_qp *qp, struct bellhop_share *share)
 {
 	bool sent = flush_send(qp);
@@ -57,5 +73,7 @@ bool bellhop_flush_step(struct bellhop_qp *qp, struct bellhop_share *share)
 
 	if (sent || received)
 		share->wqes--;
+	else if (qp->recv.srq)
+		report_left(qp);
 	return sent || received;
 }

@@ -6,6 +6,7 @@
 #include "qp.h"
 #include "run.h"
 #include "slot.h"
+#include "srq.h"
 
 #define QP_ACCESS                                                                                  \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
@@ -116,8 +117,11 @@ static void reset(struct bellhop_qp *qp)
 	send->resume_ns = 0;
 	send->sqd_notify = false;
 	rewind_queue(&recv->ring, &qp->recv_ledger);
+	if (recv->srq && recv->busy)
+		bellhop_srq_give_back(recv->srq, &recv->wqe);
 	recv->busy = false;
 	recv->established = false;
+	recv->left_srq = false;
 	recv->epoch = bellhop_qp_new_epoch();
 	WRITE_ONCE(recv->waiter_qpn, 0);
 	bellhop_ring_want(&recv->ring, false);
@@ -204,6 +208,7 @@ int bellhop_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init_attr->qp_context = ibqp->qp_context;
 	init_attr->send_cq = ibqp->send_cq;
 	init_attr->recv_cq = ibqp->recv_cq;
+	init_attr->srq = ibqp->srq;
 	init_attr->qp_type = ibqp->qp_type;
 	init_attr->cap = attr->cap;
 	init_attr->sq_sig_type = qp->send.signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;

@@ -2,9 +2,11 @@
 /* post.c: the kernel's own end of rings; the other end is the same as for a library's. */
 #include "ah.h"
 #include "ledger.h"
+#include "mapping.h"
 #include "post.h"
 #include "qp.h"
 #include "run.h"
+#include "srq.h"
 
 static_assert((int)BELLHOP_WR_RDMA_WRITE == IB_WR_RDMA_WRITE);
 static_assert((int)BELLHOP_WR_RDMA_WRITE_WITH_IMM == IB_WR_RDMA_WRITE_WITH_IMM);
@@ -140,5 +142,36 @@ int bellhop_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	*bad = wr;
 	if (wanted)
 		bellhop_run_defer(qp);
+	return err;
+}
+
+int bellhop_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			  const struct ib_recv_wr **bad)
+{
+	struct bellhop_srq *srq = bellhop_srq_of(ibsrq);
+	struct bellhop_work_ring *ring = &srq->ring;
+	unsigned long flags;
+	int err = 0;
+
+	*bad = wr;
+	if (srq->mapping->mm)
+		return -EOPNOTSUPP;
+	spin_lock_irqsave(&srq->post_lock, flags);
+	for (; wr; wr = wr->next) {
+		struct bellhop_rqe *rqe = bellhop_ring_slot(ring, srq->producer);
+
+		if (wr->num_sge > srq->limits.max_sge)
+			err = -EINVAL;
+		else if (srq->producer - smp_load_acquire(&ring->hdr->taken) > ring->mask) /* L */
+			err = -ENOMEM;
+		if (err)
+			break;
+		*rqe = (struct bellhop_rqe){ .num_sge = wr->num_sge, .wr_id = wr->wr_id };
+		encode_elements(rqe + 1, wr->sg_list, wr->num_sge);
+		srq->producer++;
+	}
+	smp_store_release(&ring->hdr->producer, srq->producer); /* A, pairs with B */
+	spin_unlock_irqrestore(&srq->post_lock, flags);
+	*bad = wr;
 	return err;
 }

@@ -10,6 +10,7 @@
 #include "qp.h"
 #include "run.h"
 #include "slot.h"
+#include "srq.h"
 #include "ucontext.h"
 
 static_assert((int)BELLHOP_QPS_RESET == IB_QPS_RESET);
@@ -82,7 +83,7 @@ static int check_init(const struct ib_qp_init_attr *attr)
 {
 	const struct ib_qp_cap *cap = &attr->cap;
 
-	if (attr->create_flags || attr->srq)
+	if (attr->create_flags)
 		return -EOPNOTSUPP;
 	if (!service_of(attr->qp_type))
 		return -EOPNOTSUPP;
@@ -137,6 +138,10 @@ static int create_rings(struct bellhop_qp *qp, struct ib_ucontext *ibucontext,
 	if (IS_ERR(qp->sq_mapping))
 		return PTR_ERR(qp->sq_mapping);
 
+	if (recv->srq) {
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+	}
 	recv->limits.max_sge = cap->max_recv_sge;
 	qp->rq_mapping =
 		create_ring(ibucontext, cap->max_recv_wr, bellhop_wqe_recv_stride(&recv->limits),
@@ -184,6 +189,8 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	qp->send_cq = bellhop_cq_of(attr->send_cq);
 	qp->recv_cq = bellhop_cq_of(attr->recv_cq);
 	qp->send.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->recv.srq = attr->srq ? bellhop_srq_of(attr->srq) : NULL;
+	qp->recv.pdn = attr->srq ? qp->recv.srq->pdn : qp->pdn;
 	qp->recv.rules.service = service_of(ibqp->qp_type);
 	qp->recv.epoch = bellhop_qp_new_epoch();
 	mutex_init(&qp->modify_lock);
@@ -230,6 +237,8 @@ int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 		bellhop_gsi_remove(&qp->gsi);
 	bellhop_slot_withdraw(qp->slot);
 	bellhop_run_stop(qp);
+	if (qp->recv.srq && qp->recv.busy)
+		bellhop_srq_give_back(qp->recv.srq, &qp->recv.wqe);
 	bellhop_slot_free(qp->qpn);
 	free_rings(qp);
 	return 0;

@@ -31,6 +31,7 @@ struct bellhop_cq;
 struct bellhop_device;
 struct bellhop_mapping;
 struct bellhop_slot;
+struct bellhop_srq;
 
 /**
  * struct bellhop_sender - the send side; all of it is the runner's
@@ -77,11 +78,14 @@ struct bellhop_sender {
  * @rules: what decides on requests; its state is the QP's. The sender reads the state
  * without the lock, and then acts as if the request had come before the change
  * @gid: our own address
+ * @srq: where entries are taken from, instead of @ring; or NULL
+ * @pdn: the protection domain of what the entries name
  * @limits: what the receive queue's entries may hold
  * @min_rnr_timer: how long senders are to wait for a receive
  * @epoch: unlike that of any other QP, now or before; changes when messages under way
  * become void
  * @established: the first message in RTR was reported (IBA 11.6.3.1)
+ * @left_srq: that no entry of @srq will complete on the QP was reported (IBA 11.6.3.1)
  * @waiter_qpn: a sender that found no receive entry, or 0
  * @ring: the receive queue; from here on a message that takes a receive writes
  * @busy: @wqe is being filled
@@ -91,11 +95,14 @@ struct bellhop_sender {
 struct bellhop_receiver {
 	struct bellhop_responder rules;
 	union ib_gid gid;
+	struct bellhop_srq *srq;
+	u32 pdn;
 	struct bellhop_wqe_limits limits;
 	u64 epoch;
 	u32 waiter_qpn;
 	u8 min_rnr_timer;
 	bool established;
+	bool left_srq;
 	struct bellhop_work_ring ring ____cacheline_aligned_in_smp;
 	bool busy;
 	u32 index;

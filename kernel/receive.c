@@ -6,24 +6,45 @@
 #include "receive.h"
 #include "run.h"
 #include "slot.h"
+#include "srq.h"
 
 void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *completion,
 			      bool solicited)
 {
 	struct bellhop_receiver *recv = &qp->recv;
-	u64 wr_id = bellhop_ledger_retire(&qp->recv_ledger, recv->index);
 
 	lockdep_assert_held(&qp->slot->lock);
 
 	recv->busy = false;
+	completion->wr_id =
+		recv->srq ? recv->wqe.wr_id : bellhop_ledger_retire(&qp->recv_ledger, recv->index);
 	completion->qpn = qp->qpn;
 	completion->wqe_index = recv->index;
-	if (bellhop_cq_push(qp->recv_cq, qp, wr_id, completion, solicited) &&
+	if (bellhop_cq_push(qp->recv_cq, qp, completion, solicited) &&
 	    !bellhop_state_flushes(recv->rules.state)) {
 		bellhop_qp_fail(qp, BELLHOP_REASON_CQ_OVERRUN);
 		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
 		bellhop_run_defer(qp);
 	}
+}
+
+static void fail_queue(struct bellhop_qp *qp)
+{
+	/* There is no entry whose completion could tell its owner. */
+	bellhop_qp_fail(qp, BELLHOP_REASON_RECV_FAULTY);
+	bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
+static enum bellhop_reason take_shared(struct bellhop_qp *qp)
+{
+	enum bellhop_reason reason = bellhop_srq_take(qp->recv.srq, &qp->recv.wqe);
+
+	if (reason == BELLHOP_REASON_RING_INDEX) {
+		fail_queue(qp);
+		return BELLHOP_REASON_RECV_FAULTY;
+	}
+	qp->recv.busy = reason != BELLHOP_REASON_RNR;
+	return reason;
 }
 
 /*
@@ -47,20 +68,21 @@ static int wait_for_receive(struct bellhop_receiver *recv, u32 waiter_qpn)
 enum bellhop_reason bellhop_receive_take(struct bellhop_qp *qp, u32 waiter_qpn)
 {
 	struct bellhop_receiver *recv = &qp->recv;
-	/* Its producer index is looked at only when it must be: it is the other side's line. */
-	int pending = bellhop_ring_is_done(&recv->ring) ? bellhop_ring_pending(&recv->ring) : 1;
 	enum bellhop_reason reason;
+	int pending;
 
 	lockdep_assert_held(&qp->slot->lock);
 
+	if (recv->srq)
+		return take_shared(qp);
+	/* Its producer index is looked at only when it must be: it is the other side's line. */
+	pending = bellhop_ring_is_done(&recv->ring) ? bellhop_ring_pending(&recv->ring) : 1;
 	if (!pending && waiter_qpn)
 		pending = wait_for_receive(recv, waiter_qpn);
 	if (!pending)
 		return BELLHOP_REASON_RNR;
 	if (pending < 0) {
-		/* There is no entry whose completion could tell its owner. */
-		bellhop_qp_fail(qp, BELLHOP_REASON_RECV_FAULTY);
-		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
+		fail_queue(qp);
 		return BELLHOP_REASON_RECV_FAULTY;
 	}
 	reason =
@@ -72,10 +94,23 @@ enum bellhop_reason bellhop_receive_take(struct bellhop_qp *qp, u32 waiter_qpn)
 
 void bellhop_receive_give_back(struct bellhop_qp *qp)
 {
+	struct bellhop_receiver *recv = &qp->recv;
+
 	lockdep_assert_held(&qp->slot->lock);
 
-	qp->recv.ring.head--;
-	qp->recv.busy = false;
+	if (!recv->srq) {
+		recv->ring.head--;
+	} else if (bellhop_srq_give_back(recv->srq, &recv->wqe)) {
+		struct bellhop_completion completion = {
+			.opcode = BELLHOP_WC_RECV,
+			.status = BELLHOP_WC_WR_FLUSH_ERR,
+			.vendor_err = BELLHOP_REASON_FLUSHED,
+		};
+
+		/* Without memory its owner gets it, which is better than nobody. */
+		bellhop_receive_complete(qp, &completion, true);
+	}
+	recv->busy = false;
 }
 
 void bellhop_receive_deliver(struct bellhop_qp *qp, const struct bellhop_send_wqe *wqe,

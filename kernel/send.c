@@ -46,6 +46,7 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 	}
 	if (error || send->signal_all || (send->wqe.head.flags & BELLHOP_SQE_SIGNALED)) {
 		struct bellhop_completion completion = {
+			.wr_id = wr_id,
 			.qpn = qp->qpn,
 			.wqe_index = send->index,
 			.byte_len = send->wqe.length,
@@ -54,7 +55,7 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 			.status = status,
 		};
 
-		if (bellhop_cq_push(qp->send_cq, qp, wr_id, &completion, error) &&
+		if (bellhop_cq_push(qp->send_cq, qp, &completion, error) &&
 		    !bellhop_state_flushes(bellhop_qp_state(qp))) {
 			fail(qp, BELLHOP_REASON_CQ_OVERRUN);
 			bellhop_qp_event(qp, IB_EVENT_QP_FATAL);

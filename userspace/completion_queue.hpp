@@ -210,8 +210,9 @@ private:
 
 	static std::uint64_t retire(const bellhop_cqe &cqe, QueuePair &qp) noexcept
 	{
-		return cqe.opcode & BELLHOP_WC_RECV ? qp.recv.retire(cqe.wqe_index)
-						    : qp.send.retire(cqe.wqe_index);
+		if (!(cqe.opcode & BELLHOP_WC_RECV))
+			return qp.send.retire(cqe.wqe_index);
+		return qp.qp.srq ? cqe.wr_id : qp.recv.retire(cqe.wqe_index);
 	}
 
 	static void fill(ibv_wc &wc, const bellhop_cqe &cqe, QueuePair &qp) noexcept

@@ -9,6 +9,7 @@
 #include "mr.hpp"
 #include "pd.hpp"
 #include "queue_pair.hpp"
+#include "shared_queue.hpp"
 #include "thread_domain.hpp"
 
 namespace bellhop
@@ -25,20 +26,25 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.create_cq_ex = create_cq_ex;
 	ops.create_qp = create_qp;
 	ops.create_qp_ex = create_qp_ex;
+	ops.create_srq = create_srq;
 	ops.dealloc_pd = dealloc_pd;
 	ops.dealloc_td = dealloc_td;
 	ops.dereg_mr = dereg_mr;
 	ops.destroy_ah = destroy_ah;
 	ops.destroy_cq = destroy_cq;
 	ops.destroy_qp = destroy_qp;
+	ops.destroy_srq = destroy_srq;
 	ops.free_context = free_context;
 	ops.modify_qp = modify_qp;
+	ops.modify_srq = modify_srq;
 	ops.poll_cq = poll_cq;
 	ops.post_recv = post_recv;
 	ops.post_send = post_send;
+	ops.post_srq_recv = post_srq_recv;
 	ops.query_device_ex = query_device_ex;
 	ops.query_port = query_port;
 	ops.query_qp = query_qp;
+	ops.query_srq = query_srq;
 	ops.reg_mr = reg_mr;
 	ops.req_notify_cq = req_notify_cq;
 	ops.resize_cq = resize_cq;

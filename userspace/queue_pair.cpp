@@ -20,7 +20,7 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 {
 	constexpr std::uint32_t KNOWN = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
-	if (!service_of(attr.qp_type) || attr.srq || (attr.comp_mask & ~KNOWN))
+	if (!service_of(attr.qp_type) || (attr.comp_mask & ~KNOWN))
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (attr.send_ops_flags & ~work_requests_of(service_of(attr.qp_type))))

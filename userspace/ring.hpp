@@ -8,6 +8,7 @@
 //	(D) acquire a completion's phase		pairs with (C), the kernel's release
 //	(E) release the consumer of a CQ		pairs with (F), the kernel's acquire
 //	(G) fence between producer and need_kick/wanted	pairs with (H), the kernel's fence
+//	(L) acquire the entries of an SRQ that are taken	pairs with (K), the kernel's release
 //	(I) fence between arm and the next poll		pairs with (J), the kernel's fence
 //
 // Indices run freely and wrap at 32 bits; only to find a slot they are masked.
@@ -39,7 +40,7 @@ inline void fence_before_kick() noexcept
 	std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-// The producing end of an SQ or RQ. Not thread safe: the queue's lock is the caller's.
+// The producing end of an SQ, RQ or SRQ. Not thread safe: the queue's lock is the caller's.
 class WorkRing
 {
 public:
@@ -73,6 +74,12 @@ public:
 	bool wanted() const noexcept
 	{
 		return load_shared(hdr_->wanted, std::memory_order_relaxed);
+	}
+
+	// How many entries of an SRQ were taken, whose slots are free.
+	std::uint32_t taken() const noexcept
+	{
+		return load_shared(hdr_->taken, std::memory_order_acquire); // (L)
 	}
 
 private:

@@ -150,7 +150,9 @@ struct verbs_context_ops {
 	verbs_op create_flow, create_flow_action_esp;
 	ibv_qp *(*create_qp)(ibv_pd *, ibv_qp_init_attr *);
 	ibv_qp *(*create_qp_ex)(ibv_context *, ibv_qp_init_attr_ex *);
-	verbs_op create_rwq_ind_table, create_srq, create_srq_ex, create_wq;
+	verbs_op create_rwq_ind_table;
+	ibv_srq *(*create_srq)(ibv_pd *, ibv_srq_init_attr *);
+	verbs_op create_srq_ex, create_wq;
 	BELLHOP_OPS_65(dealloc_dmah)
 	verbs_op dealloc_mw;
 	int (*dealloc_pd)(ibv_pd *);
@@ -162,18 +164,23 @@ struct verbs_context_ops {
 	int (*destroy_cq)(ibv_cq *);
 	verbs_op destroy_flow, destroy_flow_action;
 	int (*destroy_qp)(ibv_qp *);
-	verbs_op destroy_rwq_ind_table, destroy_srq, destroy_wq, detach_mcast;
+	verbs_op destroy_rwq_ind_table;
+	int (*destroy_srq)(ibv_srq *);
+	verbs_op destroy_wq, detach_mcast;
 	BELLHOP_OPS_65(dm_export_dmabuf_fd, free_buf)
 	void (*free_context)(ibv_context *);
 	verbs_op free_dm, get_srq_num, import_dm, import_mr, import_pd;
 	BELLHOP_OPS_65(inc_comp_cntr, inc_err_comp_cntr)
 	verbs_op modify_cq, modify_flow_action_esp;
 	int (*modify_qp)(ibv_qp *, ibv_qp_attr *, int attr_mask);
-	verbs_op modify_qp_rate_limit, modify_srq, modify_wq, open_qp, open_xrcd;
+	verbs_op modify_qp_rate_limit;
+	int (*modify_srq)(ibv_srq *, ibv_srq_attr *, int attr_mask);
+	verbs_op modify_wq, open_qp, open_xrcd;
 	int (*poll_cq)(ibv_cq *, int num_entries, ibv_wc *);
 	int (*post_recv)(ibv_qp *, ibv_recv_wr *, ibv_recv_wr **bad_wr);
 	int (*post_send)(ibv_qp *, ibv_send_wr *, ibv_send_wr **bad_wr);
-	verbs_op post_srq_ops, post_srq_recv;
+	verbs_op post_srq_ops;
+	int (*post_srq_recv)(ibv_srq *, ibv_recv_wr *, ibv_recv_wr **bad_wr);
 	BELLHOP_OPS_65(qp_attach_comp_cntr, query_comp_cntr_caps)
 	int (*query_device_ex)(ibv_context *, const ibv_query_device_ex_input *,
 			       ibv_device_attr_ex *, std::size_t attr_size);
@@ -181,7 +188,8 @@ struct verbs_context_ops {
 	int (*query_port)(ibv_context *, std::uint8_t port_num, ibv_port_attr *);
 	BELLHOP_OPS_65(query_port_speed)
 	int (*query_qp)(ibv_qp *, ibv_qp_attr *, int attr_mask, ibv_qp_init_attr *);
-	verbs_op query_qp_data_in_order, query_rt_values, query_srq;
+	verbs_op query_qp_data_in_order, query_rt_values;
+	int (*query_srq)(ibv_srq *, ibv_srq_attr *);
 	BELLHOP_OPS_65(read_comp_cntr)
 	verbs_op read_counters;
 	BELLHOP_OPS_65(read_err_comp_cntr)
@@ -249,6 +257,11 @@ int ibv_cmd_modify_qp(ibv_qp *, ibv_qp_attr *, int attr_mask, void *cmd, std::si
 int ibv_cmd_query_qp(ibv_qp *, ibv_qp_attr *, int attr_mask, ibv_qp_init_attr *, void *cmd,
 		     std::size_t cmd_size);
 int ibv_cmd_destroy_qp(ibv_qp *);
+int ibv_cmd_create_srq(ibv_pd *, ibv_srq *, ibv_srq_init_attr *, void *cmd, std::size_t cmd_size,
+		       ib_uverbs_create_srq_resp *, std::size_t resp_size);
+int ibv_cmd_modify_srq(ibv_srq *, ibv_srq_attr *, int attr_mask, void *cmd, std::size_t cmd_size);
+int ibv_cmd_query_srq(ibv_srq *, ibv_srq_attr *, void *cmd, std::size_t cmd_size);
+int ibv_cmd_destroy_srq(ibv_srq *);
 
 } // extern "C"
 

@@ -231,9 +231,15 @@ inline int encode_recv(void *slot, const ibv_recv_wr &wr, const WqeLimits &limit
 
 	if (num_sge > limits.max_sge) [[unlikely]]
 		return EINVAL;
-	*static_cast<bellhop_rqe *>(slot) = { .num_sge = num_sge, .reserved = {} };
+	*static_cast<bellhop_rqe *>(slot) = { .num_sge = num_sge, .reserved = 0, .wr_id = 0 };
 	write_elements(static_cast<std::byte *>(slot) + sizeof(bellhop_rqe), wr.sg_list, num_sge);
 	return 0;
+}
+
+// Of an entry of an SRQ: what its completion brings back.
+inline void write_wr_id(void *slot, std::uint64_t wr_id) noexcept
+{
+	static_cast<bellhop_rqe *>(slot)->wr_id = wr_id;
 }
 
 } // namespace bellhop

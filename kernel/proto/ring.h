@@ -18,9 +18,16 @@
  * (A) pairs with (B): without it the kernel could read entries that are not
  * written yet. The library frees a slot when it polls the entry's completion,
  * long after the kernel has copied the entry, so there is no consumer index to
- * publish. (G) pairs with (H): each side writes its own word and then reads the
- * other's. Without both fences the library can see "awake" and the kernel
- * "empty" at once, and the entry lies there until the next post.
+ * publish; but for an SRQ, whose entries complete in any order. (G) pairs with (H): each side
+ *writes its own word and then reads the other's. Without both fences the library can see "awake"
+ *and the kernel "empty" at once, and the entry lies there until the next post.
+ *
+ * Shared receive rings: of each entry that the kernel has copied, the slot is free at once.
+ *
+ *	library                             kernel
+ *
+ *	LOAD.acq taken           (L)        LOAD entries
+ *	STORE entries                       STORE.rel taken          (K)
  *
  * Completion rings: the kernel produces, the library consumes.
  *
@@ -49,7 +56,7 @@
 #include "base.h"
 
 /**
- * struct bellhop_work_ring - the kernel's end of an SQ or RQ
+ * struct bellhop_work_ring - the kernel's end of an SQ, RQ or SRQ
  * @hdr: shared; NULL for a queue without entries
  * @mask: slots - 1
  * @stride: bytes from slot to slot
@@ -133,6 +140,17 @@ static inline u32 bellhop_ring_take(struct bellhop_work_ring *ring)
 }
 
 /**
+ * bellhop_ring_free() - gives the library the slots of all that was taken
+ * @ring: an SRQ; the entries have been copied
+ *
+ * Context: the ring's consumer.
+ */
+static inline void bellhop_ring_free(struct bellhop_work_ring *ring)
+{
+	smp_store_release(&ring->hdr->taken, ring->head); /* K, pairs with L */
+}
+
+/**
  * bellhop_ring_rewind() - begins again at the first slot
  * @ring: a ring whose library end begins again, too
  *
@@ -179,6 +197,7 @@ struct bellhop_completion_ring {
 
 /* What a completion says, but for its phase; the fields are those of struct bellhop_cqe. */
 struct bellhop_completion {
+	u64 wr_id;
 	u32 qpn;
 	u32 wqe_index;
 	u32 byte_len;
@@ -226,6 +245,7 @@ static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
 	slot->status = completion->status;
 	slot->wc_flags = completion->wc_flags;
 	slot->sl = completion->sl;
+	slot->wr_id = completion->wr_id;
 	smp_store_release(&slot->phase, !(ring->producer & slots)); /* C, pairs with D */
 	ring->producer++;
 	return 0;

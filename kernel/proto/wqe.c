@@ -137,7 +137,8 @@ enum bellhop_reason bellhop_wqe_decode_recv(struct bellhop_recv_wqe *wqe, const 
 	barrier();
 	wqe->num_sge = 0;
 	wqe->length = 0;
-	if (head.reserved[0] | head.reserved[1] | head.reserved[2])
+	wqe->wr_id = head.wr_id;
+	if (head.reserved)
 		return BELLHOP_REASON_WR_RESERVED;
 	if (head.num_sge > limits->max_sge)
 		return BELLHOP_REASON_WR_NUM_SGE;

@@ -46,11 +46,13 @@ struct bellhop_send_wqe {
 
 /**
  * struct bellhop_recv_wqe - a receive entry
+ * @wr_id: what the completion brings back, of an entry of a shared receive queue
  * @num_sge: elements
  * @length: bytes that they hold together
  * @sge: the elements
  */
 struct bellhop_recv_wqe {
+	u64 wr_id;
 	u32 num_sge;
 	u64 length;
 	struct bellhop_sge sge[BELLHOP_MAX_SGE];

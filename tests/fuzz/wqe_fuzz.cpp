@@ -146,13 +146,14 @@ void fuzz_recv(FuzzedDataProvider &input, const bellhop_wqe_limits &limits)
 
 	std::memset(&wqe, 0xa5, sizeof(wqe));
 	std::memcpy(&head, slot.data(), sizeof(head));
-	bool reserved = head.reserved[0] || head.reserved[1] || head.reserved[2];
+	bool reserved = head.reserved != 0;
 	bellhop_reason reason = bellhop_wqe_decode_recv(&wqe, slot.data(), &limits);
 
 	REQUIRE(slot == before);
 	if (reason == BELLHOP_REASON_NONE) {
 		REQUIRE(!reserved && head.num_sge <= limits.max_sge);
 		REQUIRE(wqe.num_sge == head.num_sge);
+		REQUIRE(wqe.wr_id == head.wr_id);
 		REQUIRE(wqe.length == sum_of(wqe.sge, wqe.num_sge));
 		REQUIRE(!std::memcmp(wqe.sge, slot.data() + sizeof(head),
 				     wqe.num_sge * sizeof(bellhop_sge)));

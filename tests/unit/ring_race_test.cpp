@@ -202,6 +202,50 @@ protected:
 		}
 	}
 
+	/* To an SRQ, whose slots are free as soon as they are taken. */
+	void post_receives()
+	{
+		for (u32 i = 0; i < kEntries && !failed_;) {
+			ibv_sge sge = { mix(i), i, ~i };
+			ibv_recv_wr wr{};
+
+			if (i - work_.taken() >= kSlots) {
+				std::this_thread::yield();
+				continue;
+			}
+			wr.sg_list = &sge;
+			wr.num_sge = 1;
+			bellhop::encode_recv(work_.slot(i), wr, { kLimits.max_sge, 0 });
+			bellhop::write_wr_id(work_.slot(i), u64{ i } << 32 | mix(i));
+			work_.publish(++i);
+		}
+	}
+
+	void take_receives()
+	{
+		for (u32 i = 0; i < kEntries && !failed_;) {
+			int pending = bellhop_ring_pending(&kernel_work_);
+
+			if (pending < 0)
+				return fail("impossible producer", i);
+			if (!pending)
+				std::this_thread::yield();
+			for (; pending; pending--, i++) {
+				bellhop_recv_wqe wqe;
+
+				if (bellhop_wqe_decode_recv(&wqe, bellhop_ring_front(&kernel_work_),
+							    &kLimits))
+					return fail("entry refused", i);
+				bellhop_ring_take(&kernel_work_);
+				bellhop_ring_free(&kernel_work_);
+				if (wqe.wr_id != (u64{ i } << 32 | mix(i)) || wqe.num_sge != 1 ||
+				    wqe.sge[0].addr != mix(i) || wqe.sge[0].length != i ||
+				    wqe.sge[0].lkey != ~i)
+					return fail("wrong entry", i);
+			}
+		}
+	}
+
 private:
 	std::unique_ptr<RingMemory<bellhop_wq_hdr>> work_memory_;
 	RingMemory<bellhop_cq_hdr> completion_memory_{ kSlots, sizeof(bellhop_cqe) };
@@ -227,5 +271,13 @@ TEST_F(RingRace, a_completion_is_overwritten_only_after_it_was_taken)
 	std::thread kernel{ [this] { push_all(); } };
 
 	poll_all();
+	kernel.join();
+}
+
+TEST_F(RingRace, a_shared_receive_is_overwritten_only_after_it_was_copied)
+{
+	std::thread kernel{ [this] { take_receives(); } };
+
+	post_receives();
 	kernel.join();
 }

@@ -159,6 +159,20 @@ TEST(ring, is_done__knows_what_was_counted_and_nothing_newer)
 	}
 }
 
+TEST(ring, free__tells_how_many_were_taken)
+{
+	WorkRing ring{ 4, 64 };
+
+	ring.memory.hdr()->producer = 3;
+	ASSERT_EQ(bellhop_ring_pending(&ring.end), 3);
+	bellhop_ring_take(&ring.end);
+	bellhop_ring_take(&ring.end);
+	EXPECT_EQ(ring.memory.hdr()->taken, 0u);
+	bellhop_ring_free(&ring.end);
+	EXPECT_EQ(ring.memory.hdr()->taken, 2u);
+	EXPECT_EQ(bellhop_ring_pending(&ring.end), 1);
+}
+
 TEST(ring, rewind__begins_again_at_the_first_slot)
 {
 	WorkRing ring{ 4, 64, 7 };

@@ -402,13 +402,13 @@ TEST(wqe, decode_recv__each_fault_has_its_reason)
 		bellhop_rqe head;
 		bellhop_reason reason;
 	} const cases[] = {
-		{ { 4, {} }, BELLHOP_REASON_NONE },
-		{ { 5, {} }, BELLHOP_REASON_WR_NUM_SGE },
-		{ { ~0u, {} }, BELLHOP_REASON_WR_NUM_SGE },
-		{ { 0x10000001, {} }, BELLHOP_REASON_WR_NUM_SGE },
-		{ { 1, { 1, 0, 0 } }, BELLHOP_REASON_WR_RESERVED },
-		{ { 1, { 0, 1u << 31, 0 } }, BELLHOP_REASON_WR_RESERVED },
-		{ { 1, { 0, 0, 2 } }, BELLHOP_REASON_WR_RESERVED },
+		{ { 4, 0, 0 }, BELLHOP_REASON_NONE },
+		{ { 4, 0, ~0ULL }, BELLHOP_REASON_NONE },
+		{ { 5, 0, 0 }, BELLHOP_REASON_WR_NUM_SGE },
+		{ { ~0u, 0, 0 }, BELLHOP_REASON_WR_NUM_SGE },
+		{ { 0x10000001, 0, 0 }, BELLHOP_REASON_WR_NUM_SGE },
+		{ { 1, 1, 0 }, BELLHOP_REASON_WR_RESERVED },
+		{ { 1, 1u << 31, 0 }, BELLHOP_REASON_WR_RESERVED },
 	};
 
 	for (const auto &c : cases) {

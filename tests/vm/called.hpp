@@ -53,8 +53,13 @@ inline Tally<kinds> &tally()
 				    "write CREATE_QP of QP 0 or 1",
 				    "write CREATE_AH",
 				    "write DESTROY_AH",
+				    "write CREATE_SRQ",
+				    "write MODIFY_SRQ",
+				    "write QUERY_SRQ",
+				    "write DESTROY_SRQ",
 				    "write POST_SEND",
 				    "write POST_RECV",
+				    "write POST_SRQ_RECV",
 				    "write POLL_CQ",
 				    "write REQ_NOTIFY_CQ",
 				    "write EX QUERY_DEVICE",
@@ -103,8 +108,8 @@ inline bool may_be_refused(size_t kind)
 inline bool is_refused(size_t kind)
 {
 	return kind == Commands::create_kernel_qp || kind == Commands::post_send ||
-	       kind == Commands::post_recv || kind == Commands::poll_cq ||
-	       kind == Commands::req_notify_cq ||
+	       kind == Commands::post_recv || kind == Commands::post_srq_recv ||
+	       kind == Commands::poll_cq || kind == Commands::req_notify_cq ||
 	       kind == size_t(first_call) + Calls::kernel_qp_create;
 }
 

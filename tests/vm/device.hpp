@@ -113,7 +113,8 @@ public:
 private:
 	static bool is_of_interest(ibv_event_type type)
 	{
-		return type == IBV_EVENT_CQ_ERR || type == IBV_EVENT_QP_FATAL ||
+		return type == IBV_EVENT_CQ_ERR || type == IBV_EVENT_SRQ_ERR ||
+		       type == IBV_EVENT_SRQ_LIMIT_REACHED || type == IBV_EVENT_QP_FATAL ||
 		       type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR ||
 		       type == IBV_EVENT_SQ_DRAINED || type == IBV_EVENT_QP_LAST_WQE_REACHED ||
 		       type == IBV_EVENT_DEVICE_FATAL;

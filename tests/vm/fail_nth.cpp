@@ -297,6 +297,40 @@ TEST_F(FailNthObject, qp)
 				    [&] { return ibv_destroy_qp(qp); }));
 }
 
+TEST_F(FailNthObject, srq)
+{
+	ibv_srq *one = nullptr;
+	const auto create = [&] {
+		ibv_srq_init_attr attr = {};
+
+		attr.attr = { 300, 4, 0 };
+		return (one = ibv_create_srq(pd.get(), &attr)) ? 0 : errno;
+	};
+	const auto destroy = [&] { return ibv_destroy_srq(one); };
+	const auto post = [&] {
+		ibv_recv_wr wr = {}, *bad;
+
+		EXPECT_EQ(ibv_post_srq_recv(one, &wr, &bad), 0);
+	};
+
+	sweep("create_srq",
+	      { .call = create, .check = post, .undo = [&] { EXPECT_EQ(destroy(), 0); } });
+	sweep("destroy_srq", destroying(
+				     "srq", [&] { ASSERT_EQ(create(), 0); }, destroy));
+	ASSERT_EQ(create(), 0);
+	sweep("modify_srq", { .call = [&] {
+		      ibv_srq_attr attr = { 0, 0, 7 };
+
+		      return ibv_modify_srq(one, &attr, IBV_SRQ_LIMIT);
+	      } });
+	sweep("query_srq", { .call = [&] {
+		      ibv_srq_attr attr;
+
+		      return ibv_query_srq(one, &attr);
+	      } });
+	EXPECT_EQ(destroy(), 0);
+}
+
 TEST_F(FailNthObject, qp_and_its_states)
 {
 	Change notify = to_state(IBV_QPS_SQD);

@@ -18,6 +18,7 @@ enum ObjectKind {
 	qp_object, /* of connected ones */
 	datagram_qp_object,
 	ah_object,
+	srq_object,
 	object_kinds
 };
 

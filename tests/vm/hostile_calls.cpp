@@ -8,6 +8,7 @@
 #include "raw.hpp"
 #include "seed.hpp"
 #include "spoiler.hpp"
+#include "srq.hpp"
 #include "victim.hpp"
 
 using namespace vm;
@@ -310,6 +311,7 @@ TEST(HostileCalls, do_not_get_by_the_rings)
 		GTEST_SKIP() << "others may post in the kernel";
 	std::mt19937 random(1);
 	Station station(0x11111111);
+	Srq srq(station.pd);
 	Memory room(4096);
 	Handles handles;
 	const Commands commands(handles, 0, station.device.gid().raw);
@@ -318,8 +320,10 @@ TEST(HostileCalls, do_not_get_by_the_rings)
 	handles.fill(cq_object, station.send_cq.get()->handle);
 	handles.fill(datagram_qp_object, station.qp.get()->handle);
 	handles.fill(ah_object, station.ah.get()->handle);
-	for (Commands::Kind kind : { Commands::post_send, Commands::post_recv, Commands::poll_cq,
-				     Commands::req_notify_cq }) {
+	handles.fill(srq_object, srq.get()->handle);
+	for (Commands::Kind kind :
+	     { Commands::post_send, Commands::post_recv, Commands::post_srq_recv, Commands::poll_cq,
+	       Commands::req_notify_cq }) {
 		int refused = 0;
 
 		for (int i = 0; i < 20; i++) {

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include "scribble.hpp"
 #include "seed.hpp"
+#include "srq.hpp"
 #include "victim.hpp"
 
 using namespace vm;
@@ -17,8 +18,10 @@ public:
 	{
 		for (int entries : { sound_entries, 1, 4, 16, 64, 256, 1024 })
 			create_cq(entries);
+		create_srq();
 		for (size_t i = 0; i < std::size(types); i++)
-			create_ringed_qp(types[i]);
+			create_ringed_qp(types[i], i >= first_shared && i < connected ? srq_->get()
+										      : nullptr);
 		for (size_t i = 0; i < qps_.size(); i++)
 			start(i, *qps_[i < 4 ? i ^ 1 : i]);
 		fill(region_.memory.bytes(), 1);
@@ -72,6 +75,8 @@ private:
 	static constexpr int sound_entries = 1 << 16;
 	static constexpr Path path = { .timeout = 8, .retry_cnt = 1, .rnr_retry = 1 };
 	static constexpr size_t connected = 6;
+	/* From here on the connected ones receive from the SRQ. */
+	static constexpr size_t first_shared = 3;
 	static constexpr ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UC,
 						 IBV_QPT_UC, IBV_QPT_RC, IBV_QPT_UC,
 						 IBV_QPT_UD, IBV_QPT_UD, IBV_QPT_UD };
@@ -83,7 +88,7 @@ private:
 		return random_() % soundness ? *cqs_[0] : *cqs_[random_() % cqs_.size()];
 	}
 
-	std::unique_ptr<Qp> create_qp(ibv_qp_type type)
+	std::unique_ptr<Qp> create_qp(ibv_qp_type type, ibv_srq *srq)
 	{
 		const uint32_t wr = 1 << (random_() % 4 ? 6 : random_() % 8),
 			       sge = 1 + random_() % 4;
@@ -93,7 +98,7 @@ private:
 
 		return std::make_unique<Qp>(
 			device_, pd_.get(), send_cq, recv_cq,
-			QpShape{ .cap = { wr, wr, sge, sge, 64 }, .type = type });
+			QpShape{ .cap = { wr, wr, sge, sge, 64 }, .type = type, .srq = srq });
 	}
 
 	void create_cq(int entries)
@@ -107,18 +112,29 @@ private:
 				{ maps[0], ScribbledRing::completions, sizeof(bellhop_cqe) });
 	}
 
-	void create_ringed_qp(ibv_qp_type type)
+	void create_srq()
 	{
 		const std::vector<Mapping> maps =
-			new_mappings([&] { qps_.push_back(create_qp(type)); });
+			new_mappings([&] { srq_ = std::make_unique<Srq>(pd_); });
+
+		require(maps.size() == 1, "an SRQ has one ring");
+		rings_.push_back({ maps[0], ScribbledRing::receives, 64 });
+	}
+
+	void create_ringed_qp(ibv_qp_type type, ibv_srq *srq)
+	{
+		const std::vector<Mapping> maps =
+			new_mappings([&] { qps_.push_back(create_qp(type, srq)); });
 		const uint32_t room = 16 + 16 * qps_.back()->cap().max_recv_sge;
 
-		require(maps.size() == 2, "a QP has two rings");
+		require(maps.size() == (srq ? 1 : 2), "a QP has a ring for each of its queues");
 		rings_.push_back(
 			{ maps[0],
 			  type == IBV_QPT_UD ? ScribbledRing::datagrams : ScribbledRing::requests,
 			  128 });
-		rings_.push_back({ maps[1], ScribbledRing::receives, (room + 31) / 32 * 32 });
+		if (!srq)
+			rings_.push_back(
+				{ maps[1], ScribbledRing::receives, (room + 31) / 32 * 32 });
 	}
 
 	/* Mostly those that take what comes; but also any other, and the kernel's. */
@@ -249,7 +265,8 @@ private:
 	/* One more QP, for a moment. It reuses numbers, and its rings are those that were freed. */
 	void churn()
 	{
-		std::unique_ptr<Qp> qp = create_qp(types[random_() % std::size(types)]);
+		std::unique_ptr<Qp> qp = create_qp(types[random_() % std::size(types)],
+						   random_() % 2 ? srq_->get() : nullptr);
 
 		if (qp->get()->qp_type == IBV_QPT_UD)
 			qp->open(qkeys[0]);
@@ -270,6 +287,7 @@ private:
 		      .qpns = {},
 		      .qkeys = { qkeys[0], qkeys[0], qkeys[0], gsi_qkey, 0x80000000 } };
 	std::vector<std::unique_ptr<Cq>> cqs_;
+	std::unique_ptr<Srq> srq_;
 	std::vector<std::unique_ptr<Qp>> qps_;
 	std::vector<ScribbledRing> rings_;
 	std::vector<int> kicks_;

@@ -23,6 +23,8 @@ for tool in ib_write_bw ib_send_bw; do
 	ok "$tool -c UC" measures $tool -c UC -n 1000
 	ok "$tool -c UC -b" measures $tool -c UC -b -n 500
 done
+ok 'ib_send_bw --use-srq' measures ib_send_bw --use-srq -n 500
+ok 'ib_send_bw --use-srq -q 8' measures ib_send_bw --use-srq -q 8 -n 200
 ok 'ib_send_bw -e' measures ib_send_bw -e -n 500
 ok 'ib_send_bw -e -b' measures ib_send_bw -e -b -n 500
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# pingpong.sh: ibv_rc_pingpong and ibv_uc_pingpong between two processes: polling, payload checked, events, the ibv_wr_* interface.
+# pingpong.sh: ibv_rc_pingpong, ibv_uc_pingpong and ibv_srq_pingpong between two processes: polling, payload checked, events, the ibv_wr_* interface.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -23,4 +23,9 @@ service=uc
 ok 'unreliable: default' pingpong
 ok 'unreliable: events' pingpong -e
 ok 'unreliable: messages of 1 MiB' pingpong -s 1048576 -n 50
+service=srq
+ok 'shared: default' pingpong
+ok 'shared: events' pingpong -e
+ok 'shared: 1 QP' pingpong -q 1
+ok 'shared: 64 QPs' pingpong -q 64 -r 500
 finish

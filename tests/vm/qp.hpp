@@ -114,6 +114,7 @@ struct QpShape {
 	bool signal_all = false;
 	bool extended = false; /* ibv_wr_*() may be used */
 	ibv_qp_type type = IBV_QPT_RC;
+	ibv_srq *srq = nullptr; /* where it receives from */
 };
 
 /** A queue pair. */
@@ -128,6 +129,7 @@ public:
 
 		attr.send_cq = send_cq.get();
 		attr.recv_cq = recv_cq.get();
+		attr.srq = shape.srq;
 		attr.cap = shape.cap;
 		attr.qp_type = shape.type;
 		attr.sq_sig_all = shape.signal_all;

@@ -229,7 +229,8 @@ private:
 		} entry = {};
 
 		entry.head.num_sge = usually() ? 1 + random_() % 2 : random_();
-		entry.head.reserved[random_() % 3] = usually() ? 0 : random_();
+		entry.head.reserved = usually() ? 0 : random_();
+		entry.head.wr_id = usually() ? 0 : random_();
 		for (bellhop_sge &place : entry.list) {
 			place = element(sense_.receive, 2 * BELLHOP_GRH_BYTES);
 			place.addr += random_() % 64;

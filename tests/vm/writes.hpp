@@ -46,8 +46,13 @@ public:
 		create_kernel_qp,
 		create_ah,
 		destroy_ah,
+		create_srq,
+		modify_srq,
+		query_srq,
+		destroy_srq,
 		post_send,
 		post_recv,
+		post_srq_recv,
 		poll_cq,
 		req_notify_cq,
 		ex_query_device,
@@ -181,12 +186,48 @@ public:
 			return Command::plain(
 				IB_USER_VERBS_CMD_DESTROY_AH,
 				ib_uverbs_destroy_ah{ handles_.some(ah_object, random) });
+		case create_srq:
+			return Command::plain(
+				IB_USER_VERBS_CMD_CREATE_SRQ,
+				ib_uverbs_create_srq{ .response = response,
+						      .user_handle = random(),
+						      .pd_handle = handles_.some(pd_object, random),
+						      .max_wr = entries(random),
+						      .max_sge = 1 + uint32_t(random()) % 32,
+						      .srq_limit = 0 },
+				sizeof(ib_uverbs_create_srq_resp) + sizeof(bellhop_create_srq_resp),
+				srq_object);
+		case modify_srq:
+			return Command::plain(
+				IB_USER_VERBS_CMD_MODIFY_SRQ,
+				ib_uverbs_modify_srq{
+					.srq_handle = handles_.some(srq_object, random),
+					.attr_mask = uint32_t(random() % 8 ? 2 : random() % 4),
+					.max_wr = entries(random),
+					.srq_limit = entries(random) });
+		case query_srq:
+			return Command::plain(IB_USER_VERBS_CMD_QUERY_SRQ,
+					      ib_uverbs_query_srq{ .response = response,
+								   .srq_handle = handles_.some(
+									   srq_object, random),
+								   .reserved = 0 },
+					      sizeof(ib_uverbs_query_srq_resp));
+		case destroy_srq:
+			return Command::plain(IB_USER_VERBS_CMD_DESTROY_SRQ,
+					      ib_uverbs_destroy_srq{ .response = response,
+								     .srq_handle = handles_.some(
+									     srq_object, random),
+								     .reserved = 0 },
+					      sizeof(ib_uverbs_destroy_srq_resp));
 		case post_send:
-			return post(IB_USER_VERBS_CMD_POST_SEND, datagram(random), random,
-				    response);
+			return post(IB_USER_VERBS_CMD_POST_SEND, datagram(random),
+				    handles_.some(datagram_qp_object, random), response);
 		case post_recv:
-			return post(IB_USER_VERBS_CMD_POST_RECV, ib_uverbs_recv_wr{}, random,
-				    response);
+			return post(IB_USER_VERBS_CMD_POST_RECV, ib_uverbs_recv_wr{},
+				    handles_.some(datagram_qp_object, random), response);
+		case post_srq_recv:
+			return post(IB_USER_VERBS_CMD_POST_SRQ_RECV, ib_uverbs_recv_wr{},
+				    handles_.some(srq_object, random), response);
 		case poll_cq:
 			return Command::plain(
 				IB_USER_VERBS_CMD_POLL_CQ,
@@ -270,6 +311,10 @@ private:
 		body.max_send_sge = body.max_recv_sge = 1 + random() % 32;
 		body.max_inline_data = random() % 512;
 		body.qp_type = static_cast<uint8_t>(type);
+		if (random() % 4 == 0) {
+			body.is_srq = 1;
+			body.srq_handle = handles_.some(srq_object, random);
+		}
 		return body;
 	}
 
@@ -347,7 +392,7 @@ private:
 	/* ib_uverbs_post_send and ib_uverbs_post_recv, which end in arrays of no length. */
 	struct Posting {
 		uint64_t response;
-		uint32_t qp_handle;
+		uint32_t queue_handle;
 		uint32_t wr_count;
 		uint32_t sge_count;
 		uint32_t wqe_size;
@@ -356,14 +401,14 @@ private:
 		      sizeof(Posting) == sizeof(ib_uverbs_post_recv));
 
 	template <typename Request>
-	Command post(uint32_t number, const Request &request, std::mt19937 &random,
-		     uint64_t response) const
+	static Command post(uint32_t number, const Request &request, uint32_t queue,
+			    uint64_t response)
 	{
 		struct {
 			Posting head;
 			Request request;
 		} body = { { .response = response,
-			     .qp_handle = handles_.some(datagram_qp_object, random),
+			     .queue_handle = queue,
 			     .wr_count = 1,
 			     .sge_count = 0,
 			     .wqe_size = sizeof(request) },

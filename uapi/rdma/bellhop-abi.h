@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define BELLHOP_ABI_VERSION 4
+#define BELLHOP_ABI_VERSION 5
 #define BELLHOP_DRIVER_ID 0x62656c6c
 
 /* The most that one work queue entry carries. */
@@ -76,6 +76,10 @@ struct bellhop_create_qp_resp {
 	struct bellhop_ring_map rq;
 };
 
+struct bellhop_create_srq_resp {
+	struct bellhop_ring_map srq;
+};
+
 /* The first page of a context's status mapping; only the kernel writes it. */
 struct bellhop_status {
 	__u32 need_kick; /* nonzero: kick after publishing a producer */
@@ -83,7 +87,7 @@ struct bellhop_status {
 };
 
 /*
- * Head of a send or receive ring. Indices run freely and are masked only to
+ * Head of a send, receive or shared receive ring. Indices run freely and are masked only to
  * find a slot.
  */
 struct bellhop_wq_hdr {
@@ -95,7 +99,9 @@ struct bellhop_wq_hdr {
 	 * kernel never reads it back.
 	 */
 	__u32 wanted;
-	__u8 pad1[188];
+	__u8 pad1[60];
+	__u32 taken; /* kernel, of an SRQ: entries taken so far; their slots are free */
+	__u8 pad2[124];
 };
 
 /* Head of a completion ring. The kernel's producer shows in the phase bits. */
@@ -192,7 +198,8 @@ struct bellhop_av {
 /* A receive entry: this head, then @num_sge scatter/gather elements. */
 struct bellhop_rqe {
 	__u32 num_sge;
-	__u32 reserved[3];
+	__u32 reserved;
+	__aligned_u64 wr_id; /* comes back in the completion, if the queue is shared */
 };
 
 /* How an entry ended; the values are those of enum ibv_wc_status. */
@@ -288,7 +295,9 @@ struct bellhop_cqe {
 	__u8 status; /* enum bellhop_wc_status */
 	__u16 wc_flags; /* enum bellhop_wc_flags */
 	__u8 sl; /* enum bellhop_sl, of a datagram */
-	__u8 reserved[31];
+	__u8 reserved0[3];
+	__aligned_u64 wr_id; /* of a receive from an SRQ, whose QPs take entries in any order */
+	__u8 reserved1[20];
 	__u32 phase;
 };
 
@@ -323,6 +332,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_create_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq) == 8);
 BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_qp_resp) == 48);
+BELLHOP_ASSERT(sizeof(struct bellhop_create_srq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_wq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_cq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_sge) == 16);

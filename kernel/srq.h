@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* srq.h: shared receive queues, of which many QPs take entries. */
+#ifndef BELLHOP_SRQ_H
+#define BELLHOP_SRQ_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include "proto/ring.h"
+#include "proto/wqe.h"
+
+#define BELLHOP_MAX_SRQ 65536
+#define BELLHOP_MAX_SRQ_WR 32768
+
+struct bellhop_mapping;
+
+/**
+ * struct bellhop_srq - a shared receive queue
+ * @ibsrq: the core's part
+ * @pdn: the protection domain of what its entries name
+ * @mapping: the ring's memory
+ * @limits: what its entries may hold
+ * @lock: from here to @failed; innermost of all locks
+ * @ring: the entries
+ * @returned: entries that were taken and not used; taken first
+ * @num_returned: how many
+ * @limit: tell when fewer are left, once; 0 is never
+ * @failed: that the ring is beyond use was told
+ * @post_lock: of a consumer in the kernel: @producer, and writing to the ring
+ * @producer: likewise: entries posted so far
+ */
+struct bellhop_srq {
+	struct ib_srq ibsrq;
+	u32 pdn;
+	struct bellhop_mapping *mapping;
+	struct bellhop_wqe_limits limits;
+
+	spinlock_t lock ____cacheline_aligned_in_smp;
+	struct bellhop_work_ring ring;
+	struct list_head returned;
+	u32 num_returned;
+	u32 limit;
+	bool failed;
+
+	spinlock_t post_lock ____cacheline_aligned_in_smp;
+	u32 producer;
+};
+
+static inline struct bellhop_srq *bellhop_srq_of(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct bellhop_srq, ibsrq);
+}
+
+/**
+ * bellhop_srq_take() - takes an entry for a message
+ * @srq: the queue
+ * @wqe: the entry
+ *
+ * Context: any but hard interrupts.
+ * Return: BELLHOP_REASON_NONE; BELLHOP_REASON_RNR when there is none; BELLHOP_REASON_RECV_FAULTY
+ * when it is taken and not valid; or BELLHOP_REASON_RING_INDEX when there will be none any more.
+ */
+enum bellhop_reason bellhop_srq_take(struct bellhop_srq *srq, struct bellhop_recv_wqe *wqe);
+
+/**
+ * bellhop_srq_give_back() - an entry is the next message's, on any QP
+ * @srq: the queue
+ * @wqe: an entry of it
+ *
+ * Context: any but hard interrupts.
+ * Return: 0, or -ENOMEM.
+ */
+int bellhop_srq_give_back(struct bellhop_srq *srq, const struct bellhop_recv_wqe *wqe);
+
+/* Operations of struct ib_device_ops. */
+int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct ib_udata *udata);
+int bellhop_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		       struct ib_udata *udata);
+int bellhop_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int bellhop_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata);
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// srq.hpp: shared receive queues.
+#ifndef BELLHOP_VM_SRQ_HPP
+#define BELLHOP_VM_SRQ_HPP
+
+#include "request.hpp"
+
+namespace vm
+{
+
+/** A shared receive queue. */
+class Srq
+{
+public:
+	explicit Srq(const Pd &pd, uint32_t max_wr = 64, uint32_t max_sge = 2)
+	{
+		ibv_srq_init_attr attr = {};
+
+		attr.attr.max_wr = max_wr;
+		attr.attr.max_sge = max_sge;
+		srq_ = ibv_create_srq(pd.get(), &attr);
+		require_errno(srq_, "ibv_create_srq");
+		max_wr_ = attr.attr.max_wr;
+	}
+
+	~Srq()
+	{
+		if (srq_)
+			ibv_destroy_srq(srq_);
+	}
+
+	Srq(const Srq &) = delete;
+	Srq &operator=(const Srq &) = delete;
+
+	ibv_srq *get() const
+	{
+		return srq_;
+	}
+
+	/** At least what was asked for. */
+	uint32_t max_wr() const
+	{
+		return max_wr_;
+	}
+
+	/** ibv_post_srq_recv(). Returns 0 or an errno. */
+	int post(std::vector<ibv_sge> sges, uint64_t id) const
+	{
+		ibv_recv_wr wr = {}, *bad = nullptr;
+
+		wr.wr_id = id;
+		wr.sg_list = sges.data();
+		wr.num_sge = static_cast<int>(sges.size());
+		const int error = ibv_post_srq_recv(srq_, &wr, &bad);
+		EXPECT_TRUE(!error || bad == &wr) << "bad_wr is not the request that failed";
+		return error;
+	}
+
+	/** Returns 0 or an errno. */
+	int set_limit(uint32_t limit) const
+	{
+		ibv_srq_attr attr = {};
+
+		attr.srq_limit = limit;
+		return ibv_modify_srq(srq_, &attr, IBV_SRQ_LIMIT);
+	}
+
+	ibv_srq_attr query() const
+	{
+		ibv_srq_attr attr = {};
+
+		require(!ibv_query_srq(srq_, &attr), "ibv_query_srq");
+		return attr;
+	}
+
+	/** Destroys it now. Returns 0 or an errno. */
+	int destroy()
+	{
+		const int error = ibv_destroy_srq(srq_);
+
+		if (!error)
+			srq_ = nullptr;
+		return error;
+	}
+
+private:
+	ibv_srq *srq_;
+	uint32_t max_wr_;
+};
+
+} // namespace vm
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// shared_queue.hpp: shared receive queues.
+//
+// The kernel copies an entry when a message takes it, and its slot is free from then on; what is
+// to be remembered of it is in the entry, and comes back in the completion.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include "mapping.hpp"
+#include "ring.hpp"
+#include "spin_lock.hpp"
+#include "verbs_abi.hpp"
+#include "wqe.hpp"
+
+namespace bellhop
+{
+
+class SharedQueue : public ibv_srq
+{
+public:
+	// is_locked: more than one thread may post.
+	explicit SharedQueue(bool is_locked) noexcept : ibv_srq{}, is_locked_(is_locked) {}
+
+	static SharedQueue *of(ibv_srq *srq) noexcept
+	{
+		return static_cast<SharedQueue *>(srq);
+	}
+
+	bool is_locked() const noexcept
+	{
+		return is_locked_;
+	}
+
+	// Maps the ring of an SRQ that the kernel has just made. Returns 0 or an errno.
+	int map(const bellhop_ring_map &map, std::uint32_t max_sge) noexcept
+	{
+		int error = mapping_.map(context->cmd_fd, map.offset, map.length,
+					 PROT_READ | PROT_WRITE);
+
+		if (!error)
+			attach(mapping_.memory(), map, max_sge);
+		return error;
+	}
+
+	// The same with memory that is there already.
+	void attach(void *memory, const bellhop_ring_map &map, std::uint32_t max_sge) noexcept
+	{
+		ring_.attach(memory, map);
+		limits_ = { .max_sge = max_sge, .max_inline = 0 };
+	}
+
+	// As ibv_post_srq_recv(): 0, EINVAL or ENOMEM. What stands before *bad_wr is posted.
+	template <bool Locked>
+	int post(const ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
+	{
+		Guard<Locked> guard(lock_);
+		std::uint32_t next = producer_;
+		int error = 0;
+
+		for (; wr; wr = wr->next) {
+			error = is_full(next) ? ENOMEM
+					      : encode_recv(ring_.slot(next), *wr, limits_);
+			if (error) [[unlikely]] {
+				*bad_wr = const_cast<ibv_recv_wr *>(wr);
+				break;
+			}
+			write_wr_id(ring_.slot(next), wr->wr_id);
+			next++;
+		}
+		if (next != producer_) {
+			producer_ = next;
+			ring_.publish(next);
+		}
+		return error;
+	}
+
+private:
+	// Whether entry number index must wait for a message to take one.
+	bool is_full(std::uint32_t index) noexcept
+	{
+		if (index - taken_ < ring_.slots())
+			return false;
+		taken_ = ring_.taken();
+		return index - taken_ >= ring_.slots();
+	}
+
+	SpinLock lock_;
+	bool is_locked_;
+	std::uint32_t producer_ = 0;
+	std::uint32_t taken_ = 0; // as last read
+	WorkRing ring_;
+	WqeLimits limits_{};
+	Mapping mapping_;
+};
+
+// Operations of libibverbs. The one that creates returns null and sets errno; the others return 0
+// or an errno.
+ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept;
+int modify_srq(ibv_srq *srq, ibv_srq_attr *attr, int attr_mask) noexcept;
+int query_srq(ibv_srq *srq, ibv_srq_attr *attr) noexcept;
+int destroy_srq(ibv_srq *srq) noexcept;
+int post_srq_recv(ibv_srq *srq, ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept;
+
+} // namespace bellhop

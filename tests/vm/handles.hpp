@@ -29,6 +29,7 @@ public:
 	void add(ObjectKind kind, uint32_t handle)
 	{
 		places_[kind][next_++ % places_[kind].size()] = handle;
+		given_[kind] = true;
 	}
 
 	/** From now on there is only this one. */
@@ -36,6 +37,12 @@ public:
 	{
 		for (std::atomic<uint32_t> &place : places_[kind])
 			place = handle;
+	}
+
+	/** Whether there was ever one; the kernel's own numbers begin with 0. */
+	bool has_any(ObjectKind kind) const
+	{
+		return given_[kind];
 	}
 
 	/** One that was given out for such an object; now and then another's, or a guess. */
@@ -54,6 +61,7 @@ public:
 
 private:
 	std::array<std::array<std::atomic<uint32_t>, 8>, object_kinds> places_ = {};
+	std::array<std::atomic<bool>, object_kinds> given_ = {};
 	std::atomic<uint32_t> next_ = 0;
 };
 

@@ -311,7 +311,7 @@ private:
 		body.max_send_sge = body.max_recv_sge = 1 + random() % 32;
 		body.max_inline_data = random() % 512;
 		body.qp_type = static_cast<uint8_t>(type);
-		if (random() % 4 == 0) {
+		if (handles_.has_any(srq_object) && random() % 4 == 0) {
 			body.is_srq = 1;
 			body.srq_handle = handles_.some(srq_object, random);
 		}

@@ -143,6 +143,9 @@ public:
 	{
 		if (!restart())
 			return has_destroyed_it();
+		/* What its requests name is gone. */
+		if (has_destroyed_region_)
+			return true;
 		RawCq::View view(*rings_[2], rings_[2]->index());
 		uint32_t done = 0;
 		const Deadline deadline(patience);
@@ -186,10 +189,7 @@ private:
 
 		switch (random_() % 8) {
 		case 0:
-			tally().count(calls,
-				      !call(Calls(handles_).make(
-					      static_cast<Calls::Kind>(random_() % Calls::kinds),
-					      random_, answers())));
+			call_any();
 			break;
 		case 1:
 			/* Non-blocking, as its owner made it. */
@@ -205,6 +205,16 @@ private:
 		default:
 			tally().count(kicks, !lseek(files_[Will::kick], will_.qpn, SEEK_SET));
 		}
+	}
+
+	void call_any()
+	{
+		const auto kind = static_cast<Calls::Kind>(random_() % Calls::kinds);
+		const bool done = !call(Calls(handles_).make(kind, random_, answers()));
+
+		/* There is no other region that its guess could have met. */
+		has_destroyed_region_ |= done && kind == Calls::mr_destroy;
+		tally().count(calls, done);
 	}
 
 	int call(const Call &call)
@@ -251,6 +261,7 @@ private:
 	std::array<std::unique_ptr<Ring>, 3> rings_;
 	Handles handles_;
 	Memory answers_{ 8192 };
+	bool has_destroyed_region_ = false;
 };
 
 static int be_heir(const Will &will, const std::array<int, Will::files> &files, uint32_t seed,

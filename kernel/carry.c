@@ -168,22 +168,29 @@ struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct 
 	return result;
 }
 
+/* Whether a key of @owner's side opens a range that nobody moves now. */
+static enum bellhop_reason check(const struct bellhop_qp *owner, const struct bellhop_sge *range,
+				 u32 access, bool remote, enum bellhop_side side)
+{
+	enum bellhop_reason reason;
+	struct bellhop_mr *mr;
+
+	if (!range->length)
+		return BELLHOP_REASON_NONE;
+	mr = bellhop_mr_get(owner->device, range, owner->pdn, access, remote, side, &reason);
+	if (mr)
+		bellhop_mr_put(mr, side);
+	return reason;
+}
+
 enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
 					       const struct bellhop_qp *peer)
 {
 	struct bellhop_sge range = bellhop_wqe_remote_range(&qp->send.wqe);
-	enum bellhop_reason reason;
-	struct bellhop_mr *mr;
 
 	lockdep_assert_held(&peer->slot->lock);
 
-	if (!range.length)
-		return BELLHOP_REASON_NONE;
-	mr = bellhop_mr_get(peer->device, &range, peer->pdn, qp->send.wqe.op->access, true,
-			    BELLHOP_SIDE_RESPONDER, &reason);
-	if (mr)
-		bellhop_mr_put(mr, BELLHOP_SIDE_RESPONDER);
-	return reason;
+	return check(peer, &range, qp->send.wqe.op->access, true, BELLHOP_SIDE_RESPONDER);
 }
 
 enum bellhop_reason bellhop_carry_check_own(const struct bellhop_qp *qp)
@@ -191,18 +198,11 @@ enum bellhop_reason bellhop_carry_check_own(const struct bellhop_qp *qp)
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	u32 access = wqe->op->traits & BELLHOP_OP_READ ? BELLHOP_ACCESS_LOCAL_WRITE : 0;
 	enum bellhop_reason reason = BELLHOP_REASON_NONE;
-	struct bellhop_mr *mr;
 	u32 i;
 
 	spin_lock(&qp->slot->lock);
-	for (i = 0; i < wqe->head.num_sge && !reason; i++) {
-		if (!wqe->sge[i].length)
-			continue;
-		mr = bellhop_mr_get(qp->device, &wqe->sge[i], qp->pdn, access, false,
-				    BELLHOP_SIDE_REQUESTER, &reason);
-		if (mr)
-			bellhop_mr_put(mr, BELLHOP_SIDE_REQUESTER);
-	}
+	for (i = 0; i < wqe->head.num_sge && !reason; i++)
+		reason = check(qp, &wqe->sge[i], access, false, BELLHOP_SIDE_REQUESTER);
 	spin_unlock(&qp->slot->lock);
 	return reason;
 }

@@ -103,20 +103,13 @@ static struct bellhop_mapping *create_ring(struct ib_udata *udata, unsigned int 
 {
 	struct bellhop_ucontext *ucontext =
 		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
-	u32 slots = roundup_pow_of_two(cqe);
-	size_t length = BELLHOP_RING_SLOTS + (size_t)slots * sizeof(struct bellhop_cqe);
 	struct bellhop_mapping *mapping;
 
-	mapping = bellhop_mapping_create(&ucontext->ibucontext, length, false);
+	mapping = bellhop_mapping_create_ring(&ucontext->ibucontext, cqe,
+					      sizeof(struct bellhop_cqe), map);
 	if (IS_ERR(mapping))
 		return mapping;
-	*ring = (struct bellhop_completion_ring){ .hdr = mapping->memory, .mask = slots - 1 };
-	*map = (struct bellhop_ring_map){
-		.offset = bellhop_mapping_offset(mapping),
-		.length = bellhop_mapping_length(mapping),
-		.slots = slots,
-		.stride = sizeof(struct bellhop_cqe),
-	};
+	*ring = (struct bellhop_completion_ring){ .hdr = mapping->memory, .mask = map->slots - 1 };
 	return mapping;
 }
 

@@ -37,15 +37,8 @@ static bool flush_receive(struct bellhop_qp *qp)
 		}
 		flushed = recv->busy;
 	}
-	if (flushed) {
-		struct bellhop_completion completion = {
-			.opcode = BELLHOP_WC_RECV,
-			.status = BELLHOP_WC_WR_FLUSH_ERR,
-			.vendor_err = BELLHOP_REASON_FLUSHED,
-		};
-
-		bellhop_receive_complete(qp, &completion, true);
-	}
+	if (flushed)
+		bellhop_receive_fail(qp, BELLHOP_WC_WR_FLUSH_ERR, BELLHOP_REASON_FLUSHED);
 	spin_unlock(&qp->slot->lock);
 	return flushed;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* mapping.c: rings and status pages, on the way to user space. */
 #include <linux/capability.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -70,6 +71,24 @@ err_charge:
 err_free:
 	kfree(mapping);
 	return ERR_PTR(err);
+}
+
+struct bellhop_mapping *bellhop_mapping_create_ring(struct ib_ucontext *ibucontext, u32 entries,
+						    u32 stride, struct bellhop_ring_map *map)
+{
+	u32 slots = roundup_pow_of_two(entries);
+	struct bellhop_mapping *mapping;
+
+	mapping = bellhop_mapping_create(ibucontext, BELLHOP_RING_SLOTS + (size_t)slots * stride,
+					 false);
+	if (IS_ERR(mapping))
+		return mapping;
+	*map = (struct bellhop_ring_map){ .slots = slots, .stride = stride };
+	if (ibucontext) {
+		map->offset = bellhop_mapping_offset(mapping);
+		map->length = bellhop_mapping_length(mapping);
+	}
+	return mapping;
 }
 
 static void release(struct bellhop_mapping *mapping)

@@ -3,6 +3,7 @@
 #ifndef BELLHOP_MAPPING_H
 #define BELLHOP_MAPPING_H
 
+#include <rdma/bellhop-abi.h>
 #include <rdma/ib_verbs.h>
 
 /**
@@ -33,6 +34,19 @@ struct bellhop_mapping {
  */
 struct bellhop_mapping *bellhop_mapping_create(struct ib_ucontext *ibucontext, size_t length,
 					       bool read_only);
+
+/**
+ * bellhop_mapping_create_ring() - the same with the room of a ring, which user space may write
+ * @ibucontext: who may map it, or NULL
+ * @entries: that it holds at least, not 0
+ * @stride: bytes of each
+ * @map: where it is found, and what it holds
+ *
+ * Context: may sleep.
+ * Return: the mapping, or an ERR_PTR.
+ */
+struct bellhop_mapping *bellhop_mapping_create_ring(struct ib_ucontext *ibucontext, u32 entries,
+						    u32 stride, struct bellhop_ring_map *map);
 
 /**
  * bellhop_mapping_destroy() - no new mappings; frees it when the last mmap() under way is over

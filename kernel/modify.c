@@ -4,9 +4,9 @@
 #include "device.h"
 #include "port.h"
 #include "qp.h"
+#include "receive.h"
 #include "run.h"
 #include "slot.h"
-#include "srq.h"
 
 #define QP_ACCESS                                                                                  \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
@@ -117,9 +117,7 @@ static void reset(struct bellhop_qp *qp)
 	send->resume_ns = 0;
 	send->sqd_notify = false;
 	rewind_queue(&recv->ring, &qp->recv_ledger);
-	if (recv->srq && recv->busy)
-		bellhop_srq_give_back(recv->srq, &recv->wqe);
-	recv->busy = false;
+	bellhop_receive_abandon(qp);
 	recv->established = false;
 	recv->left_srq = false;
 	recv->epoch = bellhop_qp_new_epoch();

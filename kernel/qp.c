@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* qp.c: the lifetime of queue pairs. */
-#include <linux/log2.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 #include "cq.h"
@@ -8,6 +7,7 @@
 #include "mapping.h"
 #include "pd.h"
 #include "qp.h"
+#include "receive.h"
 #include "run.h"
 #include "slot.h"
 #include "srq.h"
@@ -102,24 +102,15 @@ static struct bellhop_mapping *create_ring(struct ib_ucontext *ibucontext, u32 w
 					   struct bellhop_ring_map *map)
 {
 	struct bellhop_mapping *mapping;
-	u32 slots;
 
 	if (!wr)
 		return NULL;
-	slots = roundup_pow_of_two(wr);
-	mapping = bellhop_mapping_create(ibucontext, BELLHOP_RING_SLOTS + (size_t)slots * stride,
-					 false);
+	mapping = bellhop_mapping_create_ring(ibucontext, wr, stride, map);
 	if (IS_ERR(mapping))
 		return mapping;
 	ring->hdr = mapping->memory;
-	ring->mask = slots - 1;
+	ring->mask = map->slots - 1;
 	ring->stride = stride;
-	if (ibucontext) {
-		map->offset = bellhop_mapping_offset(mapping);
-		map->length = bellhop_mapping_length(mapping);
-	}
-	map->slots = slots;
-	map->stride = stride;
 	return mapping;
 }
 
@@ -237,8 +228,7 @@ int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 		bellhop_gsi_remove(&qp->gsi);
 	bellhop_slot_withdraw(qp->slot);
 	bellhop_run_stop(qp);
-	if (qp->recv.srq && qp->recv.busy)
-		bellhop_srq_give_back(qp->recv.srq, &qp->recv.wqe);
+	bellhop_receive_abandon(qp);
 	bellhop_slot_free(qp->qpn);
 	free_rings(qp);
 	return 0;

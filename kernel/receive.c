@@ -28,6 +28,18 @@ void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *
 	}
 }
 
+void bellhop_receive_fail(struct bellhop_qp *qp, enum bellhop_wc_status status,
+			  enum bellhop_reason reason)
+{
+	struct bellhop_completion completion = {
+		.opcode = BELLHOP_WC_RECV,
+		.status = status,
+		.vendor_err = reason,
+	};
+
+	bellhop_receive_complete(qp, &completion, true);
+}
+
 static void fail_queue(struct bellhop_qp *qp)
 {
 	/* There is no entry whose completion could tell its owner. */
@@ -101,15 +113,18 @@ void bellhop_receive_give_back(struct bellhop_qp *qp)
 	if (!recv->srq) {
 		recv->ring.head--;
 	} else if (bellhop_srq_give_back(recv->srq, &recv->wqe)) {
-		struct bellhop_completion completion = {
-			.opcode = BELLHOP_WC_RECV,
-			.status = BELLHOP_WC_WR_FLUSH_ERR,
-			.vendor_err = BELLHOP_REASON_FLUSHED,
-		};
-
 		/* Without memory its owner gets it, which is better than nobody. */
-		bellhop_receive_complete(qp, &completion, true);
+		bellhop_receive_fail(qp, BELLHOP_WC_WR_FLUSH_ERR, BELLHOP_REASON_FLUSHED);
 	}
+	recv->busy = false;
+}
+
+void bellhop_receive_abandon(struct bellhop_qp *qp)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+
+	if (recv->srq && recv->busy)
+		bellhop_srq_give_back(recv->srq, &recv->wqe);
 	recv->busy = false;
 }
 
@@ -134,15 +149,8 @@ void bellhop_receive_refuse(struct bellhop_qp *qp, enum bellhop_reason reason)
 	if (!refusal->fatal)
 		return;
 	bellhop_qp_fail(qp, reason);
-	if (qp->recv.busy) {
-		struct bellhop_completion completion = {
-			.opcode = BELLHOP_WC_RECV,
-			.status = refusal->responder,
-			.vendor_err = reason,
-		};
-
-		bellhop_receive_complete(qp, &completion, true);
-	}
+	if (qp->recv.busy)
+		bellhop_receive_fail(qp, refusal->responder, reason);
 	if (refusal->event == BELLHOP_EVENT_ACCESS)
 		bellhop_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 	else if (refusal->event == BELLHOP_EVENT_REQUEST)

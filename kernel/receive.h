@@ -39,6 +39,25 @@ void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *
 			      bool solicited);
 
 /**
+ * bellhop_receive_fail() - ends the entry in error
+ * @qp: the responder; its entry is taken
+ * @status: how it completes
+ * @reason: why
+ *
+ * Context: the caller holds the QP's slot lock.
+ */
+void bellhop_receive_fail(struct bellhop_qp *qp, enum bellhop_wc_status status,
+			  enum bellhop_reason reason);
+
+/**
+ * bellhop_receive_abandon() - lets go of the entry that is being filled, if there is one
+ * @qp: is reset, or goes; one of an SRQ is the next message's there
+ *
+ * Context: any but hard interrupts; nobody else can reach the receive side.
+ */
+void bellhop_receive_abandon(struct bellhop_qp *qp);
+
+/**
  * bellhop_receive_deliver() - ends the entry, since the whole message is in it
  * @qp: the responder
  * @wqe: the message

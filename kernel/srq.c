@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* srq.c: makes shared receive queues and takes their entries (IBA 10.2.9). */
-#include <linux/log2.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 #include "mapping.h"
@@ -118,7 +117,6 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 	struct bellhop_ucontext *ucontext =
 		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
 	struct bellhop_create_srq_resp resp = {};
-	u32 slots, stride;
 	int err;
 
 	err = check(attr);
@@ -132,24 +130,16 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 	spin_lock_init(&srq->lock);
 	spin_lock_init(&srq->post_lock);
 	INIT_LIST_HEAD(&srq->returned);
-	slots = roundup_pow_of_two(attr->attr.max_wr);
-	stride = bellhop_wqe_recv_stride(&srq->limits);
-	srq->mapping = bellhop_mapping_create(ucontext ? &ucontext->ibucontext : NULL,
-					      BELLHOP_RING_SLOTS + (size_t)slots * stride, false);
+	srq->ring.stride = bellhop_wqe_recv_stride(&srq->limits);
+	srq->mapping = bellhop_mapping_create_ring(ucontext ? &ucontext->ibucontext : NULL,
+						   attr->attr.max_wr, srq->ring.stride, &resp.srq);
 	if (IS_ERR(srq->mapping))
 		return PTR_ERR(srq->mapping);
 	srq->ring.hdr = srq->mapping->memory;
-	srq->ring.mask = slots - 1;
-	srq->ring.stride = stride;
-	attr->attr.max_wr = slots;
+	srq->ring.mask = resp.srq.slots - 1;
+	attr->attr.max_wr = resp.srq.slots;
 	if (!ucontext)
 		return 0;
-	resp.srq = (struct bellhop_ring_map){
-		.offset = bellhop_mapping_offset(srq->mapping),
-		.length = bellhop_mapping_length(srq->mapping),
-		.slots = slots,
-		.stride = stride,
-	};
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (err)
 		bellhop_mapping_destroy(srq->mapping);

@@ -146,7 +146,9 @@ protected:
 		}
 	}
 
-	void run_kernel()
+	// Has entry after entry taken, each by take(number), until all are or the test fails.
+	template <class Take>
+	void take_all(Take take)
 	{
 		for (u32 i = 0; i < kEntries && !failed_;) {
 			int pending = bellhop_ring_pending(&kernel_work_);
@@ -155,20 +157,22 @@ protected:
 				return fail("impossible producer", i);
 			if (!pending)
 				std::this_thread::yield();
-			for (; pending; pending--, i++) {
-				bellhop_send_wqe wqe;
-				bellhop_completion completion = completion_of(i);
-
-				if (bellhop_wqe_decode_send(&wqe, bellhop_ring_front(&kernel_work_),
-							    &kLimits))
-					return fail("entry refused", i);
-				if (bellhop_ring_take(&kernel_work_) != i ||
-				    !Request{ i }.is_in(wqe))
-					return fail("wrong entry", i);
-				if (bellhop_ring_push(&kernel_completions_, &completion))
-					return fail("completion ring full", i);
-			}
+			for (; pending && !failed_; pending--, i++)
+				take(i);
 		}
+	}
+
+	void execute(u32 i)
+	{
+		bellhop_send_wqe wqe;
+		bellhop_completion completion = completion_of(i);
+
+		if (bellhop_wqe_decode_send(&wqe, bellhop_ring_front(&kernel_work_), &kLimits))
+			return fail("entry refused", i);
+		if (bellhop_ring_take(&kernel_work_) != i || !Request{ i }.is_in(wqe))
+			return fail("wrong entry", i);
+		if (bellhop_ring_push(&kernel_completions_, &completion))
+			return fail("completion ring full", i);
 	}
 
 	// Polls only: nothing but the consumer index tells the kernel which slots are free.
@@ -221,29 +225,17 @@ protected:
 		}
 	}
 
-	void take_receives()
+	void take_receive(u32 i)
 	{
-		for (u32 i = 0; i < kEntries && !failed_;) {
-			int pending = bellhop_ring_pending(&kernel_work_);
+		bellhop_recv_wqe wqe;
 
-			if (pending < 0)
-				return fail("impossible producer", i);
-			if (!pending)
-				std::this_thread::yield();
-			for (; pending; pending--, i++) {
-				bellhop_recv_wqe wqe;
-
-				if (bellhop_wqe_decode_recv(&wqe, bellhop_ring_front(&kernel_work_),
-							    &kLimits))
-					return fail("entry refused", i);
-				bellhop_ring_take(&kernel_work_);
-				bellhop_ring_free(&kernel_work_);
-				if (wqe.wr_id != (u64{ i } << 32 | mix(i)) || wqe.num_sge != 1 ||
-				    wqe.sge[0].addr != mix(i) || wqe.sge[0].length != i ||
-				    wqe.sge[0].lkey != ~i)
-					return fail("wrong entry", i);
-			}
-		}
+		if (bellhop_wqe_decode_recv(&wqe, bellhop_ring_front(&kernel_work_), &kLimits))
+			return fail("entry refused", i);
+		bellhop_ring_take(&kernel_work_);
+		bellhop_ring_free(&kernel_work_);
+		if (wqe.wr_id != (u64{ i } << 32 | mix(i)) || wqe.num_sge != 1 ||
+		    wqe.sge[0].addr != mix(i) || wqe.sge[0].length != i || wqe.sge[0].lkey != ~i)
+			fail("wrong entry", i);
 	}
 
 private:
@@ -260,7 +252,7 @@ private:
 
 TEST_F(RingRace, entries_and_completions_arrive_whole_and_in_order)
 {
-	std::thread kernel{ [this] { run_kernel(); } };
+	std::thread kernel{ [this] { take_all([this](u32 i) { execute(i); }); } };
 
 	run_library();
 	kernel.join();
@@ -276,7 +268,7 @@ TEST_F(RingRace, a_completion_is_overwritten_only_after_it_was_taken)
 
 TEST_F(RingRace, a_shared_receive_is_overwritten_only_after_it_was_copied)
 {
-	std::thread kernel{ [this] { take_receives(); } };
+	std::thread kernel{ [this] { take_all([this](u32 i) { take_receive(i); }); } };
 
 	post_receives();
 	kernel.join();

@@ -37,6 +37,7 @@ public:
 	{
 		for (std::atomic<uint32_t> &place : places_[kind])
 			place = handle;
+		given_[kind] = true;
 	}
 
 	/** Whether there was ever one; the kernel's own numbers begin with 0. */

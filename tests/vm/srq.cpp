@@ -73,7 +73,6 @@ protected:
 		EXPECT_EQ(event->element.srq, srq.get());
 	}
 
-	/** The first message on a QP in RTR would be an event as well: here all are in RTS. */
 	Device device;
 	Pd pd{ device };
 	Cq cq{ device, 256 };

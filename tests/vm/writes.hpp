@@ -202,7 +202,8 @@ public:
 				IB_USER_VERBS_CMD_MODIFY_SRQ,
 				ib_uverbs_modify_srq{
 					.srq_handle = handles_.some(srq_object, random),
-					.attr_mask = uint32_t(random() % 8 ? 2 : random() % 4),
+					.attr_mask = random() % 8 ? uint32_t{ IBV_SRQ_LIMIT }
+								  : uint32_t(random() % 4),
 					.max_wr = entries(random),
 					.srq_limit = entries(random) });
 		case query_srq:
@@ -389,7 +390,7 @@ private:
 		return body;
 	}
 
-	/* ib_uverbs_post_send and ib_uverbs_post_recv, which end in arrays of no length. */
+	/* ib_uverbs_post_send and its like for receives, which end in arrays of no length. */
 	struct Posting {
 		uint64_t response;
 		uint32_t queue_handle;
@@ -398,7 +399,8 @@ private:
 		uint32_t wqe_size;
 	};
 	static_assert(sizeof(Posting) == sizeof(ib_uverbs_post_send) &&
-		      sizeof(Posting) == sizeof(ib_uverbs_post_recv));
+		      sizeof(Posting) == sizeof(ib_uverbs_post_recv) &&
+		      sizeof(Posting) == sizeof(ib_uverbs_post_srq_recv));
 
 	template <typename Request>
 	static Command post(uint32_t number, const Request &request, uint32_t queue,

@@ -64,6 +64,7 @@ static const struct ib_device_ops device_ops = {
 	.query_port = bellhop_port_query,
 	.query_qp = bellhop_qp_query,
 	.query_srq = bellhop_srq_query,
+	.query_ucontext = bellhop_ucontext_query,
 	.req_notify_cq = bellhop_inbox_arm,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, bellhop_ah, ibah),
@@ -74,6 +75,13 @@ static const struct ib_device_ops device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, bellhop_ucontext, ibucontext),
 };
 
+/* What uverbs offers of bellhop's own. */
+static const struct uapi_definition uverbs_defs[] = {
+	UAPI_DEF_CHAIN(bellhop_kick_defs),
+	UAPI_DEF_CHAIN(bellhop_ucontext_defs),
+	{},
+};
+
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
@@ -81,6 +89,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		return -EINVAL;
 
 	attr->fw_ver = BELLHOP_ABI_VERSION;
+	attr->vendor_id = BELLHOP_VENDOR_ID;
+	attr->vendor_part_id = BELLHOP_VENDOR_PART_ID;
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->max_mr_size = ~0ULL;
 	attr->page_size_cap = PAGE_SIZE;
@@ -158,7 +168,7 @@ static struct bellhop_device *alloc_device(const char *name)
 	ibdev->num_comp_vectors = num_possible_cpus();
 	ibdev->node_guid = unique_guid();
 	ibdev->dev.parent = &device->parent->dev;
-	ibdev->driver_def = bellhop_kick_defs;
+	ibdev->driver_def = uverbs_defs;
 	strscpy(ibdev->node_desc, name, sizeof(ibdev->node_desc));
 	return device;
 }

@@ -9,6 +9,13 @@
 struct net_device;
 struct platform_device;
 
+/*
+ * Tools take 0 for a device that says nothing of itself. An OUI that is administered locally (IEEE
+ * 802) is nobody's.
+ */
+#define BELLHOP_VENDOR_ID 0x02be11
+#define BELLHOP_VENDOR_PART_ID 1
+
 /**
  * struct bellhop_device - one ib_device and what its objects share
  * @ibdev: the core's part

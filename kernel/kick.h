@@ -5,7 +5,7 @@
 
 #include <rdma/uverbs_ioctl.h>
 
-/* The uverbs object tree: what struct ib_device.driver_def points at. */
+/* What uverbs learns of it. */
 extern const struct uapi_definition bellhop_kick_defs[];
 
 #endif

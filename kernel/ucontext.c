@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* ucontext.c: user contexts and their status pages. */
+#include <linux/module.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/uverbs_std_types.h>
+#include <rdma/uverbs_types.h>
 #include "mapping.h"
 #include "ucontext.h"
+
+#define UVERBS_MODULE_NAME bellhop
+#include <rdma/uverbs_named_ioctl.h>
+
+static struct bellhop_alloc_ucontext_resp describe(const struct bellhop_ucontext *ucontext)
+{
+	return (struct bellhop_alloc_ucontext_resp){
+		.status_offset = bellhop_mapping_offset(ucontext->status),
+		.status_length = bellhop_mapping_length(ucontext->status),
+	};
+}
 
 int bellhop_ucontext_alloc(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 {
 	static atomic64_t ids;
 	struct bellhop_ucontext *ucontext = bellhop_ucontext_of(ibucontext);
-	struct bellhop_alloc_ucontext_resp resp = {};
+	struct bellhop_alloc_ucontext_resp resp;
 	struct bellhop_status *status;
 	int err;
 
@@ -22,12 +37,22 @@ int bellhop_ucontext_alloc(struct ib_ucontext *ibucontext, struct ib_udata *udat
 	status = ucontext->status->memory;
 	WRITE_ONCE(status->need_kick, 1);
 
-	resp.status_offset = bellhop_mapping_offset(ucontext->status);
-	resp.status_length = bellhop_mapping_length(ucontext->status);
+	resp = describe(ucontext);
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (err)
 		bellhop_mapping_destroy(ucontext->status);
 	return err;
+}
+
+int bellhop_ucontext_query(struct ib_ucontext *ibucontext, struct uverbs_attr_bundle *attrs)
+{
+	struct bellhop_alloc_ucontext_resp resp = describe(bellhop_ucontext_of(ibucontext));
+
+	/* Without the driver's attribute the core's answer is all that was asked for. */
+	if (!uverbs_attr_is_valid(attrs, BELLHOP_ATTR_QUERY_CONTEXT_RESP))
+		return 0;
+	return uverbs_copy_to_struct_or_zero(attrs, BELLHOP_ATTR_QUERY_CONTEXT_RESP, &resp,
+					     sizeof(resp));
 }
 
 void bellhop_ucontext_dealloc(struct ib_ucontext *ibucontext)
@@ -43,3 +68,14 @@ void bellhop_ucontext_disassociate(struct ib_ucontext *ibucontext)
 	WRITE_ONCE(status->gone, 1);
 	WRITE_ONCE(status->need_kick, 0);
 }
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(
+	bellhop_query_context, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT,
+	UVERBS_ATTR_PTR_OUT(BELLHOP_ATTR_QUERY_CONTEXT_RESP,
+			    UVERBS_ATTR_STRUCT(struct bellhop_alloc_ucontext_resp, reserved),
+			    UA_OPTIONAL));
+
+const struct uapi_definition bellhop_ucontext_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &bellhop_query_context),
+	{},
+};

@@ -4,6 +4,7 @@
 #define BELLHOP_UCONTEXT_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 #include <rdma/bellhop-abi.h>
 
 struct bellhop_mapping;
@@ -28,7 +29,11 @@ static inline struct bellhop_ucontext *bellhop_ucontext_of(struct ib_ucontext *i
 
 /* Operations of struct ib_device_ops. */
 int bellhop_ucontext_alloc(struct ib_ucontext *ibucontext, struct ib_udata *udata);
+int bellhop_ucontext_query(struct ib_ucontext *ibucontext, struct uverbs_attr_bundle *attrs);
 void bellhop_ucontext_dealloc(struct ib_ucontext *ibucontext);
 void bellhop_ucontext_disassociate(struct ib_ucontext *ibucontext);
+
+/* What uverbs learns of contexts: how who joins one asks for what its maker was told. */
+extern const struct uapi_definition bellhop_ucontext_defs[];
 
 #endif

@@ -28,6 +28,10 @@ struct Context : verbs_context {
 // sets errno.
 verbs_context *alloc_context(ibv_device *device, int cmd_fd, void *private_data) noexcept;
 
+// The same of a file on which another process, or another part of this one, has opened the device:
+// both reach the objects of one context of the kernel's.
+verbs_context *import_context(ibv_device *device, int cmd_fd) noexcept;
+
 void free_context(ibv_context *context) noexcept;
 
 } // namespace bellhop

@@ -32,4 +32,22 @@ int dereg_mr(verbs_mr *mr) noexcept
 	return 0;
 }
 
+ibv_mr *import_mr(ibv_pd *pd, std::uint32_t handle) noexcept
+{
+	auto mr = make<verbs_mr>();
+	int error = mr ? ibv_cmd_query_mr(pd, mr.get(), handle) : ENOMEM;
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	return &mr.release()->mr;
+}
+
+void unimport_mr(ibv_mr *mr) noexcept
+{
+	// It is the first member.
+	dispose(reinterpret_cast<verbs_mr *>(mr));
+}
+
 } // namespace bellhop

@@ -10,6 +10,13 @@ namespace bellhop
 // Returns null and sets errno.
 ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova, int access) noexcept;
 
+// A region that the kernel has already, under its handle; its address is not known. Returns null
+// and sets errno.
+ibv_mr *import_mr(ibv_pd *pd, std::uint32_t handle) noexcept;
+
+// The kernel keeps it.
+void unimport_mr(ibv_mr *mr) noexcept;
+
 // Returns 0 or an errno.
 int dereg_mr(verbs_mr *mr) noexcept;
 

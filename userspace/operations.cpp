@@ -35,6 +35,8 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.destroy_qp = destroy_qp;
 	ops.destroy_srq = destroy_srq;
 	ops.free_context = free_context;
+	ops.import_mr = import_mr;
+	ops.import_pd = import_pd;
 	ops.modify_qp = modify_qp;
 	ops.modify_srq = modify_srq;
 	ops.poll_cq = poll_cq;
@@ -48,6 +50,8 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.reg_mr = reg_mr;
 	ops.req_notify_cq = req_notify_cq;
 	ops.resize_cq = resize_cq;
+	ops.unimport_mr = unimport_mr;
+	ops.unimport_pd = unimport_pd;
 	return ops;
 }();
 

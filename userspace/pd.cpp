@@ -70,4 +70,22 @@ int dealloc_pd(ibv_pd *ibv_pd) noexcept
 	return 0;
 }
 
+ibv_pd *import_pd(ibv_context *context, std::uint32_t handle) noexcept
+{
+	auto *pd = make<ProtectionDomain>().release();
+
+	if (!pd) {
+		errno = ENOMEM;
+		return nullptr;
+	}
+	pd->context = context;
+	pd->handle = handle;
+	return pd;
+}
+
+void unimport_pd(ibv_pd *pd) noexcept
+{
+	dispose(ProtectionDomain::of(pd));
+}
+
 } // namespace bellhop

@@ -37,4 +37,11 @@ ibv_pd *alloc_parent_domain(ibv_context *context, ibv_parent_domain_init_attr *a
 // Of either kind. Returns 0 or an errno: EBUSY while something refers to it.
 int dealloc_pd(ibv_pd *pd) noexcept;
 
+// A PD that the kernel has already, under its handle; whether there is one shows when it is used.
+// Returns null and sets errno.
+ibv_pd *import_pd(ibv_context *context, std::uint32_t handle) noexcept;
+
+// The kernel keeps it.
+void unimport_pd(ibv_pd *pd) noexcept;
+
 } // namespace bellhop

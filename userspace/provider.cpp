@@ -50,6 +50,7 @@ constexpr verbs_device_ops DEVICE_OPERATIONS = [] {
 	ops.match_table = MATCHES;
 	ops.alloc_context = alloc_context;
 	ops.alloc_device = alloc_device;
+	ops.import_context = import_context;
 	ops.uninit_device = uninit_device;
 	return ops;
 }();

@@ -169,7 +169,9 @@ struct verbs_context_ops {
 	verbs_op destroy_wq, detach_mcast;
 	BELLHOP_OPS_65(dm_export_dmabuf_fd, free_buf)
 	void (*free_context)(ibv_context *);
-	verbs_op free_dm, get_srq_num, import_dm, import_mr, import_pd;
+	verbs_op free_dm, get_srq_num, import_dm;
+	ibv_mr *(*import_mr)(ibv_pd *, std::uint32_t handle);
+	ibv_pd *(*import_pd)(ibv_context *, std::uint32_t handle);
 	BELLHOP_OPS_65(inc_comp_cntr, inc_err_comp_cntr)
 	verbs_op modify_cq, modify_flow_action_esp;
 	int (*modify_qp)(ibv_qp *, ibv_qp_attr *, int attr_mask);
@@ -202,7 +204,9 @@ struct verbs_context_ops {
 	BELLHOP_OPS_65(set_comp_cntr)
 	verbs_op set_ece;
 	BELLHOP_OPS_65(set_err_comp_cntr)
-	verbs_op unimport_dm, unimport_mr, unimport_pd;
+	verbs_op unimport_dm;
+	void (*unimport_mr)(ibv_mr *);
+	void (*unimport_pd)(ibv_pd *);
 };
 
 #undef BELLHOP_OPS_65
@@ -227,6 +231,7 @@ int ibv_cmd_get_context(verbs_context *, void *cmd, std::size_t cmd_size,
 			struct ibv_fd_arr *,
 #endif
 			ib_uverbs_get_context_resp *, std::size_t resp_size);
+int ibv_cmd_query_context(ibv_context *, struct ibv_command_buffer *);
 int ibv_cmd_query_device_any(ibv_context *, const ibv_query_device_ex_input *, ibv_device_attr_ex *,
 			     std::size_t attr_size, ib_uverbs_ex_query_device_resp *,
 			     std::size_t *resp_size);
@@ -238,6 +243,7 @@ int ibv_cmd_dealloc_pd(ibv_pd *);
 int ibv_cmd_reg_mr(ibv_pd *, void *addr, std::size_t length, std::uint64_t iova, int access,
 		   verbs_mr *, void *cmd, std::size_t cmd_size, ib_uverbs_reg_mr_resp *,
 		   std::size_t resp_size);
+int ibv_cmd_query_mr(ibv_pd *, verbs_mr *, std::uint32_t handle);
 int ibv_cmd_dereg_mr(verbs_mr *);
 int ibv_cmd_create_ah(ibv_pd *, ibv_ah *, ibv_ah_attr *, ib_uverbs_create_ah_resp *,
 		      std::size_t resp_size);

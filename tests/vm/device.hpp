@@ -44,9 +44,15 @@ public:
 				context_ = ibv_open_device(*device);
 		ibv_free_device_list(list);
 		require_errno(context_, "cannot open " + name);
-		require_errno(!ibv_query_gid(context_, 1, gid_index(), &gid_), "ibv_query_gid");
-		/* Events are waited for with a limit, by poll(). */
-		fcntl(context_->async_fd, F_SETFL, fcntl(context_->async_fd, F_GETFL) | O_NONBLOCK);
+		begin();
+	}
+
+	/** The context of a file that somebody else has opened; the file is its own from here on.
+	 */
+	explicit Device(int cmd_fd) : context_(ibv_import_device(cmd_fd))
+	{
+		require_errno(context_, "ibv_import_device");
+		begin();
 	}
 
 	~Device()
@@ -111,6 +117,13 @@ public:
 	}
 
 private:
+	void begin()
+	{
+		require_errno(!ibv_query_gid(context_, 1, gid_index(), &gid_), "ibv_query_gid");
+		/* Events are waited for with a limit, by poll(). */
+		fcntl(context_->async_fd, F_SETFL, fcntl(context_->async_fd, F_GETFL) | O_NONBLOCK);
+	}
+
 	static bool is_of_interest(ibv_event_type type)
 	{
 		return type == IBV_EVENT_CQ_ERR || type == IBV_EVENT_SRQ_ERR ||

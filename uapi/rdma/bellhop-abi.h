@@ -321,6 +321,11 @@ enum bellhop_kick_alloc_attrs {
 	BELLHOP_ATTR_KICK_ALLOC_FD = 1 << 12,
 };
 
+/* Of the core's QUERY_CONTEXT: struct bellhop_alloc_ucontext_resp, once more. */
+enum bellhop_query_context_attrs {
+	BELLHOP_ATTR_QUERY_CONTEXT_RESP = 1 << 12,
+};
+
 #ifdef __cplusplus
 #define BELLHOP_ASSERT(x) static_assert(x, #x)
 #else

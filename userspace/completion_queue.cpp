@@ -47,13 +47,19 @@ int check(const ibv_cq_init_attr_ex &attr) noexcept
 	return 0;
 }
 
+ibv_pd *domain_of(const ibv_cq_init_attr_ex &attr) noexcept
+{
+	return attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD ? attr.parent_domain : nullptr;
+}
+
 bool is_single_threaded(const ibv_cq_init_attr_ex &attr) noexcept
 {
 	if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
 	    (attr.flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
 		return true;
-	return (attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
-	       ProtectionDomain::of(attr.parent_domain)->is_single_threaded();
+	ibv_pd *domain = domain_of(attr);
+
+	return domain && ProtectionDomain::of(domain)->is_single_threaded();
 }
 
 // The kernel's part and ours; on failure neither remains.
@@ -84,7 +90,8 @@ CompletionQueue *create(ibv_context *context, const ibv_cq_init_attr_ex &attr) n
 		errno = error;
 		return nullptr;
 	}
-	auto cq = make<CompletionQueue>(!is_single_threaded(attr), Context::of(context)->own.qps);
+	auto cq = make<CompletionQueue>(!is_single_threaded(attr), Context::of(context)->own.qps,
+					domain_of(attr));
 
 	error = cq ? create(context, cq.get(), attr) : ENOMEM;
 	if (error) {

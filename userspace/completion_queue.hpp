@@ -13,6 +13,7 @@
 #include <cstdint>
 #include "heap.hpp"
 #include "mapping.hpp"
+#include "pd.hpp"
 #include "qp_table.hpp"
 #include "queue_pair.hpp"
 #include "ring.hpp"
@@ -32,9 +33,10 @@ struct NextRing {
 class CompletionQueue : public verbs_cq
 {
 public:
-	// is_locked: more than one thread may poll; qps: the context's, outlives the queue.
-	CompletionQueue(bool is_locked, const QpTable &qps) noexcept
-	    : verbs_cq{}, is_locked_(is_locked), qps_(qps)
+	// is_locked: more than one thread may poll; qps: the context's, outlives the queue; domain:
+	// where it is made, null for nowhere.
+	CompletionQueue(bool is_locked, const QpTable &qps, ibv_pd *domain = nullptr) noexcept
+	    : verbs_cq{}, domain_(domain), is_locked_(is_locked), qps_(qps)
 	{
 	}
 
@@ -232,6 +234,7 @@ private:
 		wc.dlid_path_bits = 0;
 	}
 
+	DomainUse domain_;
 	SpinLock lock_;
 	bool is_locked_;
 	const QpTable &qps_;

@@ -8,6 +8,26 @@
 namespace bellhop
 {
 
+namespace
+{
+
+int check(const ibv_parent_domain_init_attr &attr) noexcept
+{
+	constexpr std::uint32_t KNOWN =
+		IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+
+	if (attr.comp_mask & ~KNOWN)
+		return EOPNOTSUPP;
+	if (!attr.pd || ProtectionDomain::of(attr.pd)->is_parent())
+		return EINVAL;
+	if ((attr.comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) &&
+	    (!attr.alloc || !attr.free))
+		return EINVAL;
+	return 0;
+}
+
+} // namespace
+
 ibv_pd *alloc_pd(ibv_context *context) noexcept
 {
 	auto pd = make<ProtectionDomain>();
@@ -26,13 +46,8 @@ ibv_pd *alloc_pd(ibv_context *context) noexcept
 
 ibv_pd *alloc_parent_domain(ibv_context *context, ibv_parent_domain_init_attr *attr) noexcept
 {
-	// The rings are the kernel's memory: allocators of the program's would never be called.
-	if (attr->comp_mask) {
-		errno = EOPNOTSUPP;
-		return nullptr;
-	}
-	if (!attr->pd || ProtectionDomain::of(attr->pd)->is_parent()) {
-		errno = EINVAL;
+	if (int error = check(*attr)) {
+		errno = error;
 		return nullptr;
 	}
 	auto *parent = make<ProtectionDomain>().release();
@@ -44,7 +59,14 @@ ibv_pd *alloc_parent_domain(ibv_context *context, ibv_parent_domain_init_attr *a
 	parent->context = context;
 	parent->handle = attr->pd->handle;
 	parent->protects = ProtectionDomain::of(attr->pd);
-	parent->protects->parents++;
+	parent->protects->users++;
+	parent->allocator.pd = parent;
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) {
+		parent->allocator.alloc = attr->alloc;
+		parent->allocator.free = attr->free;
+	}
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)
+		parent->allocator.context = attr->pd_context;
 	if (attr->td) {
 		parent->td = ThreadDomain::of(attr->td);
 		parent->td->parents++;
@@ -56,15 +78,14 @@ int dealloc_pd(ibv_pd *ibv_pd) noexcept
 {
 	auto *pd = ProtectionDomain::of(ibv_pd);
 
+	if (pd->users)
+		return EBUSY;
 	if (pd->is_parent()) {
-		pd->protects->parents--;
+		pd->protects->users--;
 		if (pd->td)
 			pd->td->parents--;
-	} else {
-		if (pd->parents)
-			return EBUSY;
-		if (int error = ibv_cmd_dealloc_pd(pd))
-			return error;
+	} else if (int error = ibv_cmd_dealloc_pd(pd)) {
+		return error;
 	}
 	dispose(pd);
 	return 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include "block.hpp"
 #include "thread_domain.hpp"
 #include "verbs_abi.hpp"
 
@@ -13,7 +14,8 @@ namespace bellhop
 struct ProtectionDomain : ibv_pd {
 	ProtectionDomain *protects = nullptr; // of a parent domain: its PD
 	ThreadDomain *td = nullptr; // of a parent domain: its thread domain, if any
-	std::atomic<unsigned> parents = 0; // parent domains that refer to it
+	Allocator allocator; // of a parent domain
+	std::atomic<unsigned> users = 0; // parent domains of it; of one: what was made in it
 
 	static ProtectionDomain *of(ibv_pd *pd) noexcept
 	{
@@ -28,6 +30,36 @@ struct ProtectionDomain : ibv_pd {
 	{
 		return td;
 	}
+};
+
+// Keeps a parent domain for as long as this object lives; an ordinary PD the kernel keeps.
+class DomainUse
+{
+public:
+	// pd: may be null.
+	explicit DomainUse(ibv_pd *pd) noexcept
+	    : domain_(pd && ProtectionDomain::of(pd)->is_parent() ? ProtectionDomain::of(pd)
+								  : nullptr)
+	{
+		if (domain_)
+			domain_->users++;
+	}
+	DomainUse(const DomainUse &) = delete;
+	DomainUse &operator=(const DomainUse &) = delete;
+	~DomainUse()
+	{
+		if (domain_)
+			domain_->users--;
+	}
+
+	// Null when there is none.
+	const Allocator *allocator() const noexcept
+	{
+		return domain_ ? &domain_->allocator : nullptr;
+	}
+
+private:
+	ProtectionDomain *domain_;
 };
 
 // Both return null and set errno.

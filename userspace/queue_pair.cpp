@@ -6,7 +6,6 @@
 #include "completion_queue.hpp"
 #include "context.hpp"
 #include "heap.hpp"
-#include "pd.hpp"
 #include "work_request.hpp"
 
 namespace bellhop
@@ -18,9 +17,12 @@ namespace
 // EOPNOTSUPP tells a program to try something else; EINVAL that it made a mistake.
 int check(const ibv_qp_init_attr_ex &attr) noexcept
 {
-	constexpr std::uint32_t KNOWN = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	constexpr std::uint32_t KNOWN = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+					IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
 	if (!service_of(attr.qp_type) || (attr.comp_mask & ~KNOWN))
+		return EOPNOTSUPP;
+	if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr.create_flags)
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (attr.send_ops_flags & ~work_requests_of(service_of(attr.qp_type))))
@@ -35,9 +37,14 @@ int create(ibv_context *context, QueuePair *qp, ibv_qp_init_attr_ex *attr) noexc
 {
 	Request<ib_uverbs_create_qp> request{};
 	Response<ib_uverbs_create_qp_resp, bellhop_create_qp_resp> response{};
+	std::uint32_t comp_mask = attr->comp_mask;
+
+	// The command does not know them; there are none (check() above).
+	attr->comp_mask &= ~std::uint32_t{ IBV_QP_INIT_ATTR_CREATE_FLAGS };
 	int error = ibv_cmd_create_qp_ex(context, qp, attr, &request, sizeof(request),
 					 response.core(), sizeof(response));
 
+	attr->comp_mask = comp_mask;
 	if (error)
 		return error;
 	error = qp->attach(response.driver(), attr->cap);
@@ -64,9 +71,11 @@ int QueuePair::attach(const bellhop_create_qp_resp &rings, const ibv_qp_cap &cap
 				     .max_inline = cap.max_inline_data,
 				     .service = service_of(qp.qp_type) };
 	const WqeLimits recv_limits{ .max_sge = cap.max_recv_sge, .max_inline = 0 };
-	bool attached =
-		send.attach(send_mapping_.memory(), rings.sq, send_limits, kick, qp.qp_num) &&
-		recv.attach(recv_mapping_.memory(), rings.rq, recv_limits, kick, qp.qp_num);
+	const Allocator *allocator = domain_.allocator();
+	bool attached = send.attach(send_mapping_.memory(), rings.sq, send_limits, kick, qp.qp_num,
+				    allocator) &&
+			recv.attach(recv_mapping_.memory(), rings.rq, recv_limits, kick, qp.qp_num,
+				    allocator);
 
 	return attached ? 0 : ENOMEM;
 }
@@ -102,7 +111,7 @@ ibv_qp *create_qp_ex(ibv_context *context, ibv_qp_init_attr_ex *attr) noexcept
 		return nullptr;
 	}
 	bool is_locked = !ProtectionDomain::of(attr->pd)->is_single_threaded();
-	auto qp = make<QueuePair>(is_locked);
+	auto qp = make<QueuePair>(is_locked, attr->pd);
 
 	error = qp ? create(context, qp.get(), attr) : ENOMEM;
 	if (error) {

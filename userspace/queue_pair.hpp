@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mapping.hpp"
+#include "pd.hpp"
 #include "recv_queue.hpp"
 #include "send_queue.hpp"
 #include "verbs_abi.hpp"
@@ -13,10 +14,13 @@ namespace bellhop
 class QueuePair : public verbs_qp
 {
 public:
-	// is_locked: more than one thread may post.
+	// is_locked: more than one thread may post; domain: where it is made, null for nowhere.
 	// verbs_qp{} sets all of the base; clang-tidy follows its union only.
 	// NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
-	explicit QueuePair(bool is_locked) noexcept : verbs_qp{}, is_locked_(is_locked) {}
+	explicit QueuePair(bool is_locked, ibv_pd *domain = nullptr) noexcept
+	    : verbs_qp{}, domain_(domain), is_locked_(is_locked)
+	{
+	}
 
 	static QueuePair *of(ibv_qp *qp) noexcept
 	{
@@ -41,11 +45,15 @@ public:
 	// No further completion of the QP will come: takes those that are there out of its CQs.
 	void remove_completions() noexcept;
 
+private:
+	DomainUse domain_; // the queues' memory can be from it
+	bool is_locked_;
+
+public:
 	SendQueue send;
 	RecvQueue recv;
 
 private:
-	bool is_locked_;
 	Mapping send_mapping_;
 	Mapping recv_mapping_;
 };

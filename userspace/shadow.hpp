@@ -9,7 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
+#include "block.hpp"
 
 namespace bellhop
 {
@@ -20,19 +20,17 @@ public:
 	Shadow() noexcept = default;
 	Shadow(const Shadow &) = delete;
 	Shadow &operator=(const Shadow &) = delete;
-	~Shadow()
-	{
-		std::free(wr_ids_);
-	}
 
-	// Once; slots: 0 or a power of two. Returns false without memory.
-	bool allocate(std::uint32_t slots) noexcept
+	// Once; slots: 0 or a power of two; allocator: may be null. Returns false without memory.
+	bool allocate(std::uint32_t slots, const Allocator *allocator = nullptr) noexcept
 	{
 		slots_ = slots;
-		if (slots)
-			wr_ids_ =
-				static_cast<std::uint64_t *>(std::calloc(slots, sizeof(*wr_ids_)));
-		return !slots || wr_ids_;
+		if (!slots)
+			return true;
+		if (!block_.allocate(slots * sizeof(*wr_ids_), ResourceType::QP, allocator))
+			return false;
+		wr_ids_ = static_cast<std::uint64_t *>(block_.memory());
+		return true;
 	}
 
 	// Poster: whether entry number index must wait for a completion to be polled.
@@ -74,6 +72,7 @@ public:
 	}
 
 private:
+	Block block_;
 	std::uint64_t *wr_ids_ = nullptr;
 	std::uint32_t slots_ = 0;
 	std::uint32_t seen_retired_ = 0; // poster: retired_ as last read

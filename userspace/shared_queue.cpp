@@ -3,7 +3,6 @@
 #include "shared_queue.hpp"
 
 #include "heap.hpp"
-#include "pd.hpp"
 
 namespace bellhop
 {
@@ -32,7 +31,7 @@ int create(ibv_pd *pd, SharedQueue &queue, ibv_srq_init_attr *attr) noexcept
 
 ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept
 {
-	auto queue = make<SharedQueue>(!ProtectionDomain::of(pd)->is_single_threaded());
+	auto queue = make<SharedQueue>(!ProtectionDomain::of(pd)->is_single_threaded(), pd);
 	int error = queue ? create(pd, *queue, attr) : ENOMEM;
 
 	if (error) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include "mapping.hpp"
+#include "pd.hpp"
 #include "ring.hpp"
 #include "spin_lock.hpp"
 #include "verbs_abi.hpp"
@@ -19,8 +20,11 @@ namespace bellhop
 class SharedQueue : public ibv_srq
 {
 public:
-	// is_locked: more than one thread may post.
-	explicit SharedQueue(bool is_locked) noexcept : ibv_srq{}, is_locked_(is_locked) {}
+	// is_locked: more than one thread may post; domain: where it is made, null for nowhere.
+	explicit SharedQueue(bool is_locked, ibv_pd *domain = nullptr) noexcept
+	    : ibv_srq{}, domain_(domain), is_locked_(is_locked)
+	{
+	}
 
 	static SharedQueue *of(ibv_srq *srq) noexcept
 	{
@@ -86,6 +90,7 @@ private:
 	}
 
 	SpinLock lock_;
+	DomainUse domain_;
 	bool is_locked_;
 	std::uint32_t producer_ = 0;
 	std::uint32_t taken_ = 0; // as last read

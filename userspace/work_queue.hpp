@@ -20,15 +20,16 @@ class WorkQueue
 {
 public:
 	// memory: the mapping of map, or null for a queue without entries; kick: of the QP's
-	// context, outlives the queue. Returns false without memory.
+	// context, outlives the queue; allocator: may be null. Returns false without memory.
 	bool attach(void *memory, const bellhop_ring_map &map, const WqeLimits &limits,
-		    const Kick &kick, std::uint32_t qpn) noexcept
+		    const Kick &kick, std::uint32_t qpn,
+		    const Allocator *allocator = nullptr) noexcept
 	{
 		ring_.attach(memory, map);
 		limits_ = limits;
 		kick_ = &kick;
 		qpn_ = qpn;
-		return shadow_.allocate(ring_.slots());
+		return shadow_.allocate(ring_.slots(), allocator);
 	}
 
 	// Whether the QP's state lets requests be posted.

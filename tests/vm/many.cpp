@@ -253,7 +253,9 @@ TEST(Threads, with_a_domain_of_their_own)
 						     slot),
 					"wrong bytes");
 			}
-			require(ibv_dealloc_td(td) == EBUSY, "a domain in use was freed");
+			require(ibv_dealloc_td(td) == EBUSY, "a thread domain in use was freed");
+			require(ibv_dealloc_pd(domain) == EBUSY,
+				"a parent domain in use was freed");
 		}
 		require(!ibv_dealloc_pd(domain), "ibv_dealloc_pd of a parent domain");
 		require(!ibv_dealloc_td(td), "ibv_dealloc_td");

@@ -67,6 +67,10 @@ TEST_F(QueuePairRefusal, UnreliableConnectionsOnlySend)
 TEST_F(QueuePairRefusal, OtherAttributesAreNotSupported)
 {
 	attr_.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	attr_.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	refused(EOPNOTSUPP);
+	attr_.create_flags = 0;
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
 	refused(EOPNOTSUPP);
 }
 
@@ -155,7 +159,7 @@ TEST(ParentDomain, HoldsItsPartsUntilItIsFreed)
 	EXPECT_EQ(bellhop::dealloc_td(td), EBUSY);
 	EXPECT_EQ(bellhop::dealloc_pd(parent), 0);
 	EXPECT_EQ(bellhop::dealloc_td(td), 0);
-	EXPECT_EQ(pd.parents, 0U);
+	EXPECT_EQ(pd.users, 0U);
 }
 
 TEST(ParentDomain, WithoutAThreadDomainKeepsTheLocks)
@@ -187,6 +191,9 @@ TEST(ParentDomain, RefusesWhatItDoesNotKnow)
 	EXPECT_EQ(errno, EINVAL) << "a parent of a parent";
 	attr.pd = &pd;
 	attr.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS;
+	EXPECT_EQ(bellhop::alloc_parent_domain(nullptr, &attr), nullptr);
+	EXPECT_EQ(errno, EINVAL) << "an allocator without functions";
+	attr.comp_mask = 1U << 7;
 	EXPECT_EQ(bellhop::alloc_parent_domain(nullptr, &attr), nullptr);
 	EXPECT_EQ(errno, EOPNOTSUPP);
 	td_attr.comp_mask = 1;

@@ -20,7 +20,7 @@ packages=(
 	# guests
 	qemu-system-x86 busybox-static cpio xz-utils zstd procps
 	# what guests run
-	iproute2 rdma-core ibverbs-utils rdmacm-utils perftest
+	iproute2 rdma-core ibverbs-utils rdmacm-utils perftest python3-pyverbs
 )
 
 as_root() {

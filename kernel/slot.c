@@ -4,11 +4,15 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/vmalloc.h>
+#include <rdma/ib_verbs.h>
 #include "slot.h"
 
 #define GENERATIONS (1U << (24 - BELLHOP_SLOT_BITS))
 /* 0 and 1 are the management QPs' (IBA 3.5.3). */
 #define FIRST 2U
+/* One of its numbers is that of multicast groups (IBA 10.5). */
+#define GROUPS (IB_MULTICAST_QPN % BELLHOP_SLOTS)
+#define RESERVED (FIRST + 1)
 
 struct bellhop_slot *bellhop_slot_chunks[BELLHOP_SLOT_CHUNKS];
 static DECLARE_BITMAP(taken, BELLHOP_SLOTS);
@@ -18,6 +22,7 @@ static u32 cursor = FIRST;
 int bellhop_slot_init(void)
 {
 	bitmap_set(taken, 0, FIRST);
+	__set_bit(GROUPS, taken);
 	return 0;
 }
 
@@ -25,7 +30,7 @@ void bellhop_slot_exit(void)
 {
 	u32 i;
 
-	WARN_ON(bitmap_weight(taken, BELLHOP_SLOTS) != FIRST);
+	WARN_ON(bitmap_weight(taken, BELLHOP_SLOTS) != RESERVED);
 	for (i = 0; i < BELLHOP_SLOT_CHUNKS; i++)
 		kvfree(bellhop_slot_chunks[i]);
 }

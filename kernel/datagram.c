@@ -5,8 +5,10 @@
 #include "datagram.h"
 #include "device.h"
 #include "gsi.h"
+#include "mcast.h"
 #include "port.h"
 #include "proto/grh.h"
+#include "proto/group.h"
 #include "qp.h"
 #include "receive.h"
 #include "slot.h"
@@ -21,16 +23,35 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 		return BELLHOP_REASON_WR_LENGTH;
 	memcpy(send->peer_gid.raw, av->dgid, sizeof(send->peer_gid.raw));
 	send->peer_qpn = av->qpn;
-	if (av->qpn == BELLHOP_GSI_QPN)
+	send->to_group = av->qpn == IB_MULTICAST_QPN && bellhop_group_is_multicast(av->dgid);
+	if (send->to_group)
+		send->peer_qpn = bellhop_mcast_next(&send->peer_gid, 0);
+	else if (av->qpn == BELLHOP_GSI_QPN)
 		send->peer_qpn = bellhop_gsi_find(qp->device, &send->peer_gid);
 	/*
 	 * An address that was taken from the port meanwhile sends nothing. Nor does one of the
 	 * other family: of it, the header would show a part, which may be somebody else's address.
 	 */
 	if (rdma_query_gid(&qp->device->ibdev, 1, av->sgid_index, &send->own_gid) ||
-	    bellhop_grh_is_ipv4(send->own_gid.raw) != bellhop_grh_is_ipv4(av->dgid))
+	    bellhop_grh_is_ipv4(send->own_gid.raw) != bellhop_grh_is_ipv4(av->dgid)) {
+		send->to_group = false;
 		send->peer_qpn = 0;
+	}
 	return BELLHOP_REASON_NONE;
+}
+
+bool bellhop_datagram_go_on(struct bellhop_qp *qp)
+{
+	struct bellhop_sender *send = &qp->send;
+
+	send->peer_qpn = bellhop_mcast_next(&send->peer_gid, send->peer_qpn);
+	return send->peer_qpn;
+}
+
+static bool is_addressed(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
+{
+	return qp->send.to_group ? bellhop_mcast_has(&qp->send.peer_gid, peer->qpn)
+				 : bellhop_port_has_gid(peer->device, &qp->send.peer_gid);
 }
 
 static bool is_admitted(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
@@ -39,8 +60,7 @@ static bool is_admitted(const struct bellhop_qp *qp, const struct bellhop_qp *pe
 
 	return peer->recv.rules.service == BELLHOP_SERVICE_UD &&
 	       bellhop_responder_admit_datagram(&peer->recv.rules, qkey) &&
-	       bellhop_port_joins(qp->device, peer->device) &&
-	       bellhop_port_has_gid(peer->device, &qp->send.peer_gid);
+	       bellhop_port_joins(qp->device, peer->device) && is_addressed(qp, peer);
 }
 
 static enum bellhop_sl build_header(const struct bellhop_qp *qp, u8 grh[BELLHOP_GRH_BYTES])

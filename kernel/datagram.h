@@ -18,7 +18,16 @@ struct bellhop_qp;
 enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp);
 
 /**
- * bellhop_datagram_deliver() - the whole message, if the peer takes it
+ * bellhop_datagram_go_on() - finds out where its next copy goes, after one was delivered or lost
+ * @qp: a UD QP that sends to a multicast group (IBA 10.5); the caller is its runner
+ *
+ * Context: any but hard interrupts.
+ * Return: false when there was the last.
+ */
+bool bellhop_datagram_go_on(struct bellhop_qp *qp);
+
+/**
+ * bellhop_datagram_deliver() - the whole message, or a copy of it, if the peer takes it
  * @qp: a UD QP; the caller is its runner
  * @peer: the addressed QP, of any type
  *

@@ -12,11 +12,13 @@
 #include "inbox.h"
 #include "kick.h"
 #include "mapping.h"
+#include "mcast.h"
 #include "mr.h"
 #include "netdev.h"
 #include "pd.h"
 #include "port.h"
 #include "post.h"
+#include "proto/group.h"
 #include "qp.h"
 #include "srq.h"
 #include "ucontext.h"
@@ -32,6 +34,7 @@ static const struct ib_device_ops device_ops = {
 
 	.alloc_pd = bellhop_pd_alloc,
 	.alloc_ucontext = bellhop_ucontext_alloc,
+	.attach_mcast = bellhop_mcast_attach,
 	.create_ah = bellhop_ah_create,
 	.create_qp = bellhop_qp_create,
 	.create_srq = bellhop_srq_create,
@@ -44,6 +47,7 @@ static const struct ib_device_ops device_ops = {
 	.destroy_cq = bellhop_cq_destroy,
 	.destroy_qp = bellhop_qp_destroy,
 	.destroy_srq = bellhop_srq_destroy,
+	.detach_mcast = bellhop_mcast_detach,
 	.disassociate_ucontext = bellhop_ucontext_disassociate,
 	.enable_driver = bellhop_port_begin,
 	.fill_res_qp_entry = bellhop_qp_fill_res,
@@ -107,6 +111,9 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq = BELLHOP_MAX_SRQ;
 	attr->max_srq_wr = BELLHOP_MAX_SRQ_WR;
 	attr->max_srq_sge = BELLHOP_MAX_SGE;
+	attr->max_mcast_grp = BELLHOP_MAX_GROUPS;
+	attr->max_mcast_qp_attach = BELLHOP_MAX_MEMBERS;
+	attr->max_total_mcast_qp_attach = BELLHOP_MAX_ATTACHMENTS;
 	attr->max_qp_rd_atom = BELLHOP_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = BELLHOP_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = BELLHOP_MAX_RD_ATOMIC * BELLHOP_MAX_QP;

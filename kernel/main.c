@@ -5,6 +5,7 @@
 #include <rdma/ib_verbs.h>
 #include "device.h"
 #include "link.h"
+#include "mcast.h"
 #include "run.h"
 #include "slot.h"
 
@@ -19,6 +20,7 @@ static int __init bellhop_init(void)
 	err = bellhop_slot_init();
 	if (err)
 		return err;
+	bellhop_mcast_init();
 	err = bellhop_run_init();
 	if (err)
 		goto err_slot;

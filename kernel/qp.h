@@ -48,7 +48,8 @@ struct bellhop_srq;
  * @resume_ns: not before this time; 0 is at once
  * @woken: set by a receiver that got a receive entry: do not wait for @resume_ns
  * @sqd_notify: tell when the queue is drained
- * @peer_qpn: the destination QP; of a datagram, the entry's
+ * @to_group: of a datagram, it goes to the members of a multicast group, one after the other
+ * @peer_qpn: the destination QP; of a datagram, the entry's, or the member that is next
  * @peer_gid: the destination's; likewise
  * @own_gid: of a datagram, the source's
  * @max_rd_atomic: reads that the peer takes; 0 is none
@@ -66,6 +67,7 @@ struct bellhop_sender {
 	u64 resume_ns;
 	bool woken;
 	bool sqd_notify;
+	bool to_group;
 	u32 peer_qpn;
 	union ib_gid peer_gid;
 	union ib_gid own_gid;

@@ -151,6 +151,17 @@ static void retry(struct bellhop_qp *qp, struct bellhop_share *share,
 		bellhop_run_rest(qp, plan.wait_ns);
 }
 
+/* Each copy has its price, so that who sends to many makes way as others do. */
+static bool has_copies(struct bellhop_qp *qp, struct bellhop_share *share,
+		       enum bellhop_answer_kind kind, u32 bytes)
+{
+	if (kind == BELLHOP_ANSWER_OWN_FAULT || !bellhop_datagram_go_on(qp))
+		return false;
+	bellhop_run_charge(share);
+	share->bytes -= min(share->bytes, bytes);
+	return true;
+}
+
 bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 {
 	struct bellhop_sender *send = &qp->send;
@@ -169,6 +180,8 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	WRITE_ONCE(send->woken, false);
 	bytes = min(send->wqe.length - send->moved, STEP_BYTES);
 	answer = bellhop_respond(qp, bytes);
+	if (unlikely(send->to_group) && has_copies(qp, share, answer.kind, bytes))
+		return true;
 	switch (answer.kind) {
 	case BELLHOP_ANSWER_ACK:
 		send->moved += bytes;

@@ -140,7 +140,9 @@ struct verbs_context_ops {
 	ibv_pd *(*alloc_parent_domain)(ibv_context *, ibv_parent_domain_init_attr *);
 	ibv_pd *(*alloc_pd)(ibv_context *);
 	ibv_td *(*alloc_td)(ibv_context *, ibv_td_init_attr *);
-	verbs_op async_event, attach_counters_point_flow, attach_mcast, bind_mw, close_xrcd;
+	verbs_op async_event, attach_counters_point_flow;
+	int (*attach_mcast)(ibv_qp *, const ibv_gid *, std::uint16_t lid);
+	verbs_op bind_mw, close_xrcd;
 	verbs_op cq_event;
 	ibv_ah *(*create_ah)(ibv_pd *, ibv_ah_attr *);
 	BELLHOP_OPS_65(create_comp_cntr)
@@ -166,7 +168,8 @@ struct verbs_context_ops {
 	int (*destroy_qp)(ibv_qp *);
 	verbs_op destroy_rwq_ind_table;
 	int (*destroy_srq)(ibv_srq *);
-	verbs_op destroy_wq, detach_mcast;
+	verbs_op destroy_wq;
+	int (*detach_mcast)(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 	BELLHOP_OPS_65(dm_export_dmabuf_fd, free_buf)
 	void (*free_context)(ibv_context *);
 	verbs_op free_dm, get_srq_num, import_dm;
@@ -263,6 +266,8 @@ int ibv_cmd_modify_qp(ibv_qp *, ibv_qp_attr *, int attr_mask, void *cmd, std::si
 int ibv_cmd_query_qp(ibv_qp *, ibv_qp_attr *, int attr_mask, ibv_qp_init_attr *, void *cmd,
 		     std::size_t cmd_size);
 int ibv_cmd_destroy_qp(ibv_qp *);
+int ibv_cmd_attach_mcast(ibv_qp *, const ibv_gid *, std::uint16_t lid);
+int ibv_cmd_detach_mcast(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 int ibv_cmd_create_srq(ibv_pd *, ibv_srq *, ibv_srq_init_attr *, void *cmd, std::size_t cmd_size,
 		       ib_uverbs_create_srq_resp *, std::size_t resp_size);
 int ibv_cmd_modify_srq(ibv_srq *, ibv_srq_attr *, int attr_mask, void *cmd, std::size_t cmd_size);

@@ -34,14 +34,14 @@ public:
 	static constexpr uint8_t hop_limit = 63, traffic_class = 0x20;
 	static constexpr uint32_t flow_label = 0x12345;
 
-	AddressHandle(const Pd &pd, const ibv_gid &dgid)
+	AddressHandle(const Pd &pd, const ibv_gid &dgid, uint8_t sgid_index = Device::gid_index())
 	{
 		ibv_ah_attr attr = {};
 
 		attr.is_global = 1;
 		attr.port_num = 1;
 		attr.grh.dgid = dgid;
-		attr.grh.sgid_index = Device::gid_index();
+		attr.grh.sgid_index = sgid_index;
 		attr.grh.hop_limit = hop_limit;
 		attr.grh.flow_label = flow_label;
 		attr.grh.traffic_class = traffic_class;

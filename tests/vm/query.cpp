@@ -58,6 +58,9 @@ TEST_F(Query, device)
 	EXPECT_EQ(limits.max_qp_rd_atom, 128);
 	EXPECT_EQ(limits.max_qp_init_rd_atom, 128);
 	EXPECT_EQ(limits.max_pkeys, 1);
+	EXPECT_GE(limits.max_mcast_grp, 1024);
+	EXPECT_GE(limits.max_mcast_qp_attach, 64);
+	EXPECT_GE(limits.max_total_mcast_qp_attach, limits.max_mcast_grp);
 	EXPECT_GE(limits.max_mr_size, 1ull << 40);
 	EXPECT_TRUE(limits.page_size_cap & sysconf(_SC_PAGESIZE));
 

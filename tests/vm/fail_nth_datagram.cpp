@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-// fail_nth_datagram.cpp: address handles and datagrams with each of the allocations on the way
-// failing.
+// fail_nth_datagram.cpp: address handles, multicast groups and datagrams with each of the
+// allocations on the way failing.
 #include "datagrams.hpp"
+#include "group.hpp"
 #include "sweep.hpp"
 #include "trials.hpp"
 
@@ -127,6 +128,85 @@ TEST_F(FailNthDatagram, on_its_way)
 						      } });
 	destroy_qp();
 	EXPECT_EQ(ibv_destroy_ah(ah), 0);
+}
+
+class FailNthGroup : public FailNthDatagram
+{
+protected:
+	const ibv_gid group = group_gid(1);
+
+	int attach(uint16_t lid = 0)
+	{
+		return ibv_attach_mcast(qp, &group, lid);
+	}
+
+	int detach(uint16_t lid = 0)
+	{
+		return ibv_detach_mcast(qp, &group, lid);
+	}
+
+	/* Whether what the group gets comes here; the send is the request 1. */
+	bool is_member(const AddressHandle &to_group)
+	{
+		Send send = letter(IBV_WR_SEND, 100);
+		bool received = false;
+
+		send.ah = to_group.get();
+		send.qpn = group_qpn;
+		EXPECT_EQ(post_one(send), 0);
+		for (bool sent = false; !sent;) {
+			const ibv_wc wc = cq.next();
+
+			EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+			(wc.wr_id == 1 ? sent : received) = true;
+		}
+		return received;
+	}
+
+	/* With the group as it is now. */
+	void sweep_both(const std::string &where)
+	{
+		AddressHandle to_group(pd, group);
+		const auto expect_alone = [&] { EXPECT_FALSE(is_member(to_group)); };
+
+		ASSERT_EQ(post_one_recv(inbox(1000), 2), 0);
+		sweep("attach_mcast, " + where, { .call = [&] { return attach(); },
+						  .refused = expect_alone,
+						  .check =
+							  [&] {
+								  EXPECT_TRUE(is_member(to_group));
+								  post_one_recv(inbox(1000), 2);
+							  },
+						  .undo = [&] { EXPECT_EQ(detach(), 0); } });
+		sweep("detach_mcast, " + where, { .prepare = [&] { ASSERT_EQ(attach(), 0); },
+						  .call = [&] { return detach(); },
+						  .check = expect_alone });
+	}
+};
+
+TEST_F(FailNthGroup, of_nobody_or_of_others)
+{
+	ASSERT_EQ(create_ud_qp(), 0);
+	make_ready();
+	sweep_both("a group of nobody");
+	{
+		Station other(1);
+		Attachment attachment(other.qp, group);
+
+		sweep_both("a group of another");
+	}
+	destroy_qp();
+}
+
+TEST_F(FailNthGroup, once_more)
+{
+	ASSERT_EQ(create_ud_qp(), 0);
+	ASSERT_EQ(attach(), 0);
+	sweep("attach_mcast, once more", { .call = [&] { return attach(1); },
+					   .refused = [&] { EXPECT_EQ(detach(1), EINVAL); },
+					   .undo = [&] { EXPECT_EQ(detach(1), 0); } });
+	EXPECT_EQ(detach(), 0);
+	destroy_qp();
 }
 
 int main(int argc, char **argv)

@@ -50,6 +50,8 @@ inline Tally<kinds> &tally()
 				    "write MODIFY_QP of a UD QP to RTS",
 				    "write MODIFY_QP of a UD QP to RESET",
 				    "write DESTROY_QP of a UD QP",
+				    "write ATTACH_MCAST",
+				    "write DETACH_MCAST",
 				    "write CREATE_QP of QP 0 or 1",
 				    "write CREATE_AH",
 				    "write DESTROY_AH",

@@ -2,7 +2,9 @@
 // hostile_queues.cpp: queues that are reset, destroyed and unmapped while eight threads post to
 // them and kick them.
 #include <array>
+#include <set>
 #include <sys/resource.h>
+#include "group.hpp"
 #include "raw.hpp"
 #include "seed.hpp"
 #include "tally.hpp"
@@ -22,6 +24,8 @@ enum Kind {
 	dead,
 	resizes,
 	aims,
+	joins,
+	leaves,
 	succeeded,
 	delivered,
 	crossed,
@@ -36,8 +40,9 @@ static Tally<kinds> &tally()
 		{ "posts", "kicks", "kicks of a QP that is gone", "changes to any state",
 		  "ways to RTS", "QPs destroyed and made", "CQs and PDs in use refused to go",
 		  "QPs used without the library's mappings", "QPs destroyed that cannot be kicked",
-		  "CQs resized", "datagrams sent where another QP was", "completions with success",
-		  "datagrams received", "datagrams received from another QP", "completions flushed",
+		  "CQs resized", "datagrams sent where another QP was", "QPs attached to a group",
+		  "QPs detached", "completions with success", "datagrams received",
+		  "datagrams received from another QP", "completions flushed",
 		  "completions with another error" });
 	return tally;
 }
@@ -125,12 +130,16 @@ private:
 		}
 	}
 
-	/* One of its datagrams goes to another QP, or to where that was. */
+	/* One of its datagrams goes to another QP, or to where that was, or to the group. */
 	void aim(const RawQp &qp, std::mt19937 &random)
 	{
 		const size_t place = connected_places + random() % (places - connected_places);
+		const uint32_t slot = random();
 
-		qp.aim(random(), places_[place].load()->qpn);
+		if (slot % 4)
+			qp.aim(slot, places_[place].load()->qpn);
+		else
+			qp.aim(slot, group_qpn, group_);
 		tally().count(aims, true);
 	}
 
@@ -153,6 +162,8 @@ private:
 	/* Its number is nobody's from then on, whatever others kick at this moment. */
 	void destroy(RawQp &qp, Kind kind)
 	{
+		if (members_.erase(&qp))
+			tally().count(leaves, !ibv_detach_mcast(qp.qp->get(), &group_, 0));
 		tally().count(kind, !qp.qp->destroy());
 		sound_ &=
 			tally().count(dead, lseek(kick_, qp.qpn, SEEK_SET) < 0 && errno == ENOENT);
@@ -190,9 +201,25 @@ private:
 		case 8:
 			tally().count(resizes, !cq_.resize(int(RawCq::slots) << random_() % 2));
 			break;
+		case 9:
+		case 10:
+			if (qp.sends_datagrams)
+				join_or_leave(qp);
+			break;
 		default:
 			cycle(qp);
 			usleep(random_() % 2000);
+		}
+	}
+
+	/* The group that all attackers send to. */
+	void join_or_leave(RawQp &qp)
+	{
+		if (members_.erase(&qp)) {
+			sound_ &=
+				tally().count(leaves, !ibv_detach_mcast(qp.qp->get(), &group_, 0));
+		} else if (tally().count(joins, !ibv_attach_mcast(qp.qp->get(), &group_, 0))) {
+			members_.insert(&qp);
 		}
 	}
 
@@ -216,6 +243,8 @@ private:
 	RawCq cq_{ device_ };
 	std::vector<std::unique_ptr<RawQp>> qps_; /* those that were destroyed, too */
 	std::array<std::atomic<RawQp *>, places> places_ = {};
+	const ibv_gid group_ = group_gid(1);
+	std::set<const RawQp *> members_;
 	int kick_;
 	bool sound_ = true;
 };
@@ -259,6 +288,8 @@ TEST(HostileQueues, hurt_nobody_else)
 	EXPECT_GT(tally().done(destructions), 0u);
 	EXPECT_GT(tally().done(unmapped), 0u);
 	EXPECT_GT(tally().done(resizes), 0u);
+	EXPECT_GT(tally().done(joins), 0u);
+	EXPECT_GT(tally().done(leaves), 0u);
 	victim.expect_unharmed();
 }
 

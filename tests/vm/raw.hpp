@@ -219,6 +219,13 @@ public:
 		std::atomic_ref(datagram(slot).av.qpn).store(number, std::memory_order_relaxed);
 	}
 
+	/** The same with another address, which may be read while it is half of this. */
+	void aim(uint32_t slot, uint32_t number, const ibv_gid &gid) const
+	{
+		std::memcpy(datagram(slot).av.dgid, gid.raw, sizeof(gid.raw));
+		aim(slot, number);
+	}
+
 	/** Begins again at the first slot, as the library does when the QP is reset. */
 	void rewind() const
 	{

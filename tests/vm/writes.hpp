@@ -43,6 +43,8 @@ public:
 		datagram_rts,
 		datagram_reset,
 		destroy_datagram_qp,
+		attach_mcast,
+		detach_mcast,
 		create_kernel_qp,
 		create_ah,
 		destroy_ah,
@@ -178,6 +180,12 @@ public:
 			return destroy(handles_.some(qp_object, random), response);
 		case destroy_datagram_qp:
 			return destroy(handles_.some(datagram_qp_object, random), response);
+		case attach_mcast:
+			return Command::plain(IB_USER_VERBS_CMD_ATTACH_MCAST,
+					      membership<ib_uverbs_attach_mcast>(random));
+		case detach_mcast:
+			return Command::plain(IB_USER_VERBS_CMD_DETACH_MCAST,
+					      membership<ib_uverbs_detach_mcast>(random));
 		case create_ah:
 			return Command::plain(IB_USER_VERBS_CMD_CREATE_AH,
 					      address_handle(random, response),
@@ -362,6 +370,19 @@ private:
 			body.attr_mask |= IBV_QP_SQ_PSN;
 		body.port_num = 1;
 		body.qkey = random();
+		return body;
+	}
+
+	/* Of few groups and LIDs, so that some are met again. */
+	template <typename Body>
+	Body membership(std::mt19937 &random) const
+	{
+		Body body = {};
+
+		body.gid[0] = 0xff;
+		body.gid[15] = random() % 2;
+		body.qp_handle = handles_.some(datagram_qp_object, random);
+		body.mlid = random() % 2;
 		return body;
 	}
 

@@ -33,8 +33,13 @@ gone() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# listening PORT: whether a TCP socket waits for connections there, or with "cm", anything of rdma_cm.
+# listening PORT: whether a TCP socket waits for connections there, or with "cm", anything of rdma_cm; of an IPv4
+# multicast address, whether an interface has joined it.
 listening() {
+	if [[ $1 = *.* ]]; then
+		ip maddr show | grep -qE "inet +$1( |\$)"
+		return
+	fi
 	if [ "$1" = cm ]; then
 		rdma resource show cm_id | grep -q 'state LISTEN'
 		return

@@ -25,6 +25,11 @@ for tool in ib_write_bw ib_send_bw; do
 done
 ok 'ib_send_bw --use-srq' measures ib_send_bw --use-srq -n 500
 ok 'ib_send_bw --use-srq -q 8' measures ib_send_bw --use-srq -q 8 -n 200
+ok 'ib_send_bw -c UD' measures ib_send_bw -c UD -n 1000
+ok 'ib_send_bw -c UD -g' measures ib_send_bw -c UD -g -n 1000
 ok 'ib_send_bw -e' measures ib_send_bw -e -n 500
 ok 'ib_send_bw -e -b' measures ib_send_bw -e -b -n 500
+# The tool takes the address of IPv4 by itself once there is one, and refuses groups of the other family then.
+ok 'an IPv4 address' run ip address add 10.8.0.1/24 dev "$device"
+ok 'ib_send_bw -c UD -g with an IPv4 group' measures ib_send_bw -c UD -g -M 0:0:0:0:0:0:0:0:0:0:255:255:230:1:1:1 -n 1000
 finish

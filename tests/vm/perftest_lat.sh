@@ -18,6 +18,8 @@ done
 for tool in ib_write_lat ib_send_lat; do
 	ok "$tool -c UC" measures $tool -c UC
 done
+ok 'ib_send_lat -c UD' measures ib_send_lat -c UD -n 500
+ok 'ib_send_lat -c UD -g' measures ib_send_lat -c UD -g -n 500
 ok 'ib_send_lat --use-srq' measures ib_send_lat --use-srq
 ok 'ib_send_lat -e' measures ib_send_lat -e -n 200
 finish

@@ -373,16 +373,16 @@ private:
 		return body;
 	}
 
-	/* Of few groups and LIDs, so that some are met again. */
+	/* Nearly always of one group and LID, so that what is attached is met again. */
 	template <typename Body>
 	Body membership(std::mt19937 &random) const
 	{
 		Body body = {};
 
 		body.gid[0] = 0xff;
-		body.gid[15] = random() % 2;
+		body.gid[15] = random() % 16 == 0;
 		body.qp_handle = handles_.some(datagram_qp_object, random);
-		body.mlid = random() % 2;
+		body.mlid = random() % 16 == 0;
 		return body;
 	}
 

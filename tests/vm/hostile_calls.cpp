@@ -97,8 +97,8 @@ private:
 			write_one(file_, commands_, kind, random() % 2, places, spoiler, random);
 			if (random() % 32)
 				continue;
-			/* The way of a QP to RTS and of a CQ to another ring, which chance alone
-			 * seldom finds. */
+			/* The way of a QP to RTS, into a group and out, and of a CQ to another
+			 * ring, which chance alone seldom finds. */
 			Handles one;
 			for (ObjectKind which : { cq_object, qp_object, datagram_qp_object })
 				one.fill(which, handles_.some(which, random));
@@ -106,7 +106,8 @@ private:
 			for (Commands::Kind step :
 			     { Commands::to_reset, Commands::to_init, Commands::to_rtr,
 			       Commands::to_rts, Commands::datagram_reset, Commands::datagram_init,
-			       Commands::datagram_rtr, Commands::datagram_rts, Commands::resize_cq,
+			       Commands::datagram_rtr, Commands::datagram_rts,
+			       Commands::attach_mcast, Commands::detach_mcast, Commands::resize_cq,
 			       Commands::move_cq })
 				write_one(file_, commands, step, false, places, spoiler, random);
 		}

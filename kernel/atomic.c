@@ -20,18 +20,18 @@ static enum bellhop_reason change(struct bellhop_qp *peer, const struct bellhop_
 {
 	const struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 	enum bellhop_reason reason;
-	struct bellhop_mr *mr;
+	struct bellhop_grant *grant;
 	u64 together;
 
 	/* What lies at an address of a region has the address's place within its page. */
 	if (!IS_ALIGNED(range.addr, BELLHOP_ATOMIC_BYTES))
 		return BELLHOP_REASON_ALIGNMENT;
-	mr = bellhop_mr_get(peer->device, &range, peer->pdn, wqe->op->access, true,
-			    BELLHOP_SIDE_RESPONDER, &reason);
-	if (!mr)
+	grant = bellhop_grant_get(peer->device, &range, peer->pdn, wqe->op->access, true,
+				  BELLHOP_SIDE_RESPONDER, &reason);
+	if (!grant)
 		return reason;
-	*old = execute((atomic64_t *)bellhop_mr_bytes(mr, range.addr, &together), wqe);
-	bellhop_mr_put(mr, BELLHOP_SIDE_RESPONDER);
+	*old = execute((atomic64_t *)bellhop_grant_bytes(grant, range.addr, &together), wqe);
+	bellhop_grant_put(grant, BELLHOP_SIDE_RESPONDER);
 	return BELLHOP_REASON_NONE;
 }
 

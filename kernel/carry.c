@@ -9,7 +9,7 @@
 static __always_inline u8 *open_piece(const struct bellhop_qp *owner, u32 pdn,
 				      const struct bellhop_sge *sge, u32 access, bool remote,
 				      enum bellhop_side side, u32 offset, u32 bytes,
-				      struct bellhop_mr **mr)
+				      struct bellhop_grant **grant)
 {
 	enum bellhop_reason reason;
 	u64 together;
@@ -17,14 +17,14 @@ static __always_inline u8 *open_piece(const struct bellhop_qp *owner, u32 pdn,
 
 	if (sge->length < offset || sge->length - offset < bytes)
 		return NULL;
-	*mr = bellhop_mr_get(owner->device, sge, pdn, access, remote, side, &reason);
-	if (!*mr)
+	*grant = bellhop_grant_get(owner->device, sge, pdn, access, remote, side, &reason);
+	if (!*grant)
 		return NULL;
-	memory = bellhop_mr_bytes(*mr, sge->addr + offset, &together);
+	memory = bellhop_grant_bytes(*grant, sge->addr + offset, &together);
 	if (together >= bytes)
 		return memory;
-	bellhop_mr_put(*mr, side);
-	*mr = NULL;
+	bellhop_grant_put(*grant, side);
+	*grant = NULL;
 	return NULL;
 }
 
@@ -37,7 +37,7 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 	struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	u8 traits = wqe->op->traits;
 	bool read = traits & BELLHOP_OP_READ;
-	struct bellhop_mr *own_mr = NULL, *other_mr = NULL;
+	struct bellhop_grant *own_grant = NULL, *other_grant = NULL;
 	u32 offset = qp->send.moved;
 	u8 *own, *other;
 
@@ -47,25 +47,25 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 		own = wqe->data + offset;
 	else
 		own = open_piece(qp, qp->pdn, wqe->sge, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0,
-				 false, BELLHOP_SIDE_REQUESTER, offset, bytes, &own_mr);
+				 false, BELLHOP_SIDE_REQUESTER, offset, bytes, &own_grant);
 	if (!own)
 		return false;
 	if (traits & BELLHOP_OP_SCATTER) {
 		other = open_piece(peer, peer->recv.pdn, peer->recv.wqe.sge,
 				   BELLHOP_ACCESS_LOCAL_WRITE, false, BELLHOP_SIDE_RESPONDER,
-				   offset, bytes, &other_mr);
+				   offset, bytes, &other_grant);
 	} else {
 		struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 
 		other = open_piece(peer, peer->pdn, &range, wqe->op->access, true,
-				   BELLHOP_SIDE_RESPONDER, offset, bytes, &other_mr);
+				   BELLHOP_SIDE_RESPONDER, offset, bytes, &other_grant);
 	}
 	if (other) {
 		bellhop_copy_piece(read ? own : other, read ? other : own, bytes, last);
-		bellhop_mr_put(other_mr, BELLHOP_SIDE_RESPONDER);
+		bellhop_grant_put(other_grant, BELLHOP_SIDE_RESPONDER);
 	}
-	if (own_mr)
-		bellhop_mr_put(own_mr, BELLHOP_SIDE_REQUESTER);
+	if (own_grant)
+		bellhop_grant_put(own_grant, BELLHOP_SIDE_REQUESTER);
 	return other;
 }
 
@@ -173,13 +173,13 @@ static enum bellhop_reason check(const struct bellhop_qp *owner, const struct be
 				 u32 access, bool remote, enum bellhop_side side)
 {
 	enum bellhop_reason reason;
-	struct bellhop_mr *mr;
+	struct bellhop_grant *grant;
 
 	if (!range->length)
 		return BELLHOP_REASON_NONE;
-	mr = bellhop_mr_get(owner->device, range, owner->pdn, access, remote, side, &reason);
-	if (mr)
-		bellhop_mr_put(mr, side);
+	grant = bellhop_grant_get(owner->device, range, owner->pdn, access, remote, side, &reason);
+	if (grant)
+		bellhop_grant_put(grant, side);
 	return reason;
 }
 

@@ -25,7 +25,7 @@ struct bellhop_copy_result {
  * Programs wait for a message by looking at its last byte, so the last byte is written
  * last: the body, a write barrier, and then the last 64 bytes in ascending order.
  *
- * Context: a spinlock is held, as for bellhop_mr_get().
+ * Context: a spinlock is held, as for bellhop_grant_get().
  */
 struct bellhop_copy_result bellhop_copy(struct bellhop_cursor *to, struct bellhop_cursor *from,
 					u32 length, bool last);

@@ -4,7 +4,7 @@
 #define BELLHOP_CURSOR_H
 
 #include <linux/minmax.h>
-#include "mr.h"
+#include "grant.h"
 
 /**
  * struct bellhop_cursor - where the next byte comes from or goes to
@@ -15,7 +15,7 @@
  * @side: whose bytes they are
  * @sge: the current element; ends of the list are the caller's to respect
  * @done: bytes of it that lie behind
- * @mr: its region, referenced; NULL until it is needed
+ * @grant: what its key opens, referenced; NULL until it is needed
  * @inline_data: instead of all that, bytes in the kernel's own memory
  */
 struct bellhop_cursor {
@@ -26,20 +26,20 @@ struct bellhop_cursor {
 	enum bellhop_side side;
 	const struct bellhop_sge *sge;
 	u32 done;
-	struct bellhop_mr *mr;
+	struct bellhop_grant *grant;
 	u8 *inline_data;
 };
 
 /**
  * bellhop_cursor_seek() - places a new cursor
- * @cursor: everything but @done and @mr is set
+ * @cursor: everything but @done and @grant is set
  * @offset: bytes from the beginning; less than the list describes, or equal
  *
- * Context: a spinlock is held, as for bellhop_mr_get().
+ * Context: a spinlock is held, as for bellhop_grant_get().
  */
 static inline void bellhop_cursor_seek(struct bellhop_cursor *cursor, u32 offset)
 {
-	cursor->mr = NULL;
+	cursor->grant = NULL;
 	cursor->done = offset;
 	if (cursor->inline_data)
 		return;
@@ -54,13 +54,13 @@ static inline void bellhop_cursor_seek(struct bellhop_cursor *cursor, u32 offset
  * bellhop_cursor_end() - lets go of the region
  * @cursor: not used again, or placed anew
  *
- * Context: a spinlock is held, as for bellhop_mr_get().
+ * Context: a spinlock is held, as for bellhop_grant_get().
  */
 static inline void bellhop_cursor_end(struct bellhop_cursor *cursor)
 {
-	if (cursor->mr)
-		bellhop_mr_put(cursor->mr, cursor->side);
-	cursor->mr = NULL;
+	if (cursor->grant)
+		bellhop_grant_put(cursor->grant, cursor->side);
+	cursor->grant = NULL;
 }
 
 /**
@@ -69,7 +69,7 @@ static inline void bellhop_cursor_end(struct bellhop_cursor *cursor)
  * @memory: where they lie
  * @length: how many lie there side by side
  *
- * Context: a spinlock is held, as for bellhop_mr_get().
+ * Context: a spinlock is held, as for bellhop_grant_get().
  * Return: BELLHOP_REASON_NONE, or why the key does not open them.
  */
 static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cursor *cursor,
@@ -88,13 +88,14 @@ static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cu
 		cursor->sge++;
 		cursor->done = 0;
 	}
-	if (!cursor->mr) {
-		cursor->mr = bellhop_mr_get(cursor->device, cursor->sge, cursor->pdn,
-					    cursor->access, cursor->remote, cursor->side, &reason);
-		if (!cursor->mr)
+	if (!cursor->grant) {
+		cursor->grant =
+			bellhop_grant_get(cursor->device, cursor->sge, cursor->pdn, cursor->access,
+					  cursor->remote, cursor->side, &reason);
+		if (!cursor->grant)
 			return reason;
 	}
-	*memory = bellhop_mr_bytes(cursor->mr, cursor->sge->addr + cursor->done, &together);
+	*memory = bellhop_grant_bytes(cursor->grant, cursor->sge->addr + cursor->done, &together);
 	*length = min_t(u64, together, cursor->sge->length - cursor->done);
 	return BELLHOP_REASON_NONE;
 }
@@ -104,7 +105,7 @@ static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cu
  * @cursor: after bellhop_cursor_span()
  * @bytes: at most the length of the span
  *
- * Context: a spinlock is held, as for bellhop_mr_get().
+ * Context: a spinlock is held, as for bellhop_grant_get().
  */
 static inline void bellhop_cursor_advance(struct bellhop_cursor *cursor, u32 bytes)
 {

@@ -70,6 +70,7 @@ static const struct ib_device_ops device_ops = {
 	.query_srq = bellhop_srq_query,
 	.query_ucontext = bellhop_ucontext_query,
 	.req_notify_cq = bellhop_inbox_arm,
+	.rereg_user_mr = bellhop_mr_reregister,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, bellhop_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, bellhop_cq, ibcq),

@@ -23,7 +23,7 @@ struct platform_device;
  * @netdev: the port's interface, referenced
  * @owns_netdev: @netdev was made for this device and goes with it
  * @port_active: what the last port event said; under RTNL
- * @keys: the memory regions
+ * @keys: what the keys of its memory open
  */
 struct bellhop_device {
 	struct ib_device ibdev;

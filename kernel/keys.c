@@ -23,8 +23,8 @@ void bellhop_keys_exit(struct bellhop_keys *keys)
 
 static int grow(struct bellhop_keys *keys, u32 index)
 {
-	struct bellhop_mr __rcu ***place = &keys->chunks[index >> BELLHOP_KEYS_CHUNK_BITS];
-	struct bellhop_mr __rcu **chunk;
+	struct bellhop_grant __rcu ***place = &keys->chunks[index >> BELLHOP_KEYS_CHUNK_BITS];
+	struct bellhop_grant __rcu **chunk;
 
 	if (*place)
 		return 0;
@@ -58,14 +58,14 @@ int bellhop_keys_alloc(struct bellhop_keys *keys)
 	return index;
 }
 
-static struct bellhop_mr __rcu **place_of(struct bellhop_keys *keys, u32 index)
+static struct bellhop_grant __rcu **place_of(struct bellhop_keys *keys, u32 index)
 {
 	return &keys->chunks[index >> BELLHOP_KEYS_CHUNK_BITS][index % BELLHOP_KEYS_CHUNK];
 }
 
-void bellhop_keys_publish(struct bellhop_keys *keys, u32 index, struct bellhop_mr *mr)
+void bellhop_keys_publish(struct bellhop_keys *keys, u32 index, struct bellhop_grant *grant)
 {
-	rcu_assign_pointer(*place_of(keys, index), mr);
+	rcu_assign_pointer(*place_of(keys, index), grant);
 }
 
 void bellhop_keys_withdraw(struct bellhop_keys *keys, u32 index)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * keys.h: the memory regions of a device by the index in their keys.
+ * keys.h: what the keys of a device open, by the index in them.
  *
  * Two levels of plain arrays, since every element of every message is looked up here.
  * Readers are under RCU; chunks stay until the device goes.
@@ -20,20 +20,20 @@
 static_assert(BELLHOP_KEYS_MAX <= BELLHOP_KEY_INDEX_MAX);
 static_assert((BELLHOP_KEYS_MAX & (BELLHOP_KEYS_MAX + 1)) == 0); /* it is a mask, too */
 
-struct bellhop_mr;
+struct bellhop_grant;
 
 /**
  * struct bellhop_keys - the table
  * @taken: indices that are in use
  * @lock: @next, and adding to @chunks
  * @next: where the search for a free index begins, so that none is reused soon
- * @chunks: pointers to regions, BELLHOP_KEYS_CHUNK at a time
+ * @chunks: pointers to entries, BELLHOP_KEYS_CHUNK at a time
  */
 struct bellhop_keys {
 	struct ida taken;
 	struct mutex lock;
 	u32 next;
-	struct bellhop_mr __rcu **chunks[BELLHOP_KEYS_CHUNKS];
+	struct bellhop_grant __rcu **chunks[BELLHOP_KEYS_CHUNKS];
 };
 
 /**
@@ -62,38 +62,38 @@ void bellhop_keys_exit(struct bellhop_keys *keys);
 int bellhop_keys_alloc(struct bellhop_keys *keys);
 
 /**
- * bellhop_keys_publish() - makes a region reachable
+ * bellhop_keys_publish() - makes an entry reachable, in place of the one before
  * @keys: the table
  * @index: from bellhop_keys_alloc()
- * @mr: the region, complete
+ * @grant: the entry, complete
  *
  * Context: may sleep.
  */
-void bellhop_keys_publish(struct bellhop_keys *keys, u32 index, struct bellhop_mr *mr);
+void bellhop_keys_publish(struct bellhop_keys *keys, u32 index, struct bellhop_grant *grant);
 
 /**
- * bellhop_keys_withdraw() - nobody new finds the region; the index is free again
+ * bellhop_keys_withdraw() - nobody new finds the entry; the index is free again
  * @keys: the table
- * @index: of a published region
+ * @index: of a published entry
  *
  * Context: may sleep.
  */
 void bellhop_keys_withdraw(struct bellhop_keys *keys, u32 index);
 
 /**
- * bellhop_keys_find() - the region at a key's index, which need not have that key
+ * bellhop_keys_find() - the entry at a key's index, which need not have that key
  * @keys: the table
  * @key: any number
  *
  * Context: under RCU, or with a spinlock held, which is the same.
- * Return: the region or NULL.
+ * Return: the entry or NULL.
  */
-static inline struct bellhop_mr *bellhop_keys_find(const struct bellhop_keys *keys, u32 key)
+static inline struct bellhop_grant *bellhop_keys_find(const struct bellhop_keys *keys, u32 key)
 {
 	u32 index = bellhop_key_index(key);
-	struct bellhop_mr __rcu **chunk;
+	struct bellhop_grant __rcu **chunk;
 
-	/* A key beyond the table finds another's region, and is not that one's. */
+	/* A key beyond the table finds another's entry, and is not that one's. */
 	index &= BELLHOP_KEYS_MAX;
 	/* Pairs with the release in grow(). */
 	chunk = smp_load_acquire(&keys->chunks[index >> BELLHOP_KEYS_CHUNK_BITS]);

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* mr.c: registers and deregisters memory regions. */
+/*
+ * mr.c: registers, reregisters and deregisters memory regions.
+ *
+ * What the keys of a region open is replaced as a whole: a copy under way has a reference to what
+ * was there before, the next one finds the other.
+ */
+#include <linux/mm.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include "device.h"
@@ -29,92 +36,125 @@ static struct bellhop_mr *mr_of(struct ib_mr *ibmr)
 	return container_of(ibmr, struct bellhop_mr, ibmr);
 }
 
-/* The pages are pinned from their first byte; the region begins somewhere in the first. */
-static int build_extents(struct bellhop_mr *mr)
+static struct bellhop_grant *alloc_grant(struct ib_pd *ibpd, u64 start, u64 length, int access)
 {
-	struct sg_table *table = &mr->umem->sgt_append.sgt;
-	u64 skip = ib_umem_offset(mr->umem);
+	struct bellhop_grant *grant = kzalloc(sizeof(*grant), GFP_KERNEL_ACCOUNT);
+
+	if (!grant)
+		return NULL;
+	grant->region.start = start;
+	grant->region.length = length;
+	grant->region.pdn = bellhop_pd_number(ibpd);
+	grant->region.access = access & DECIDING_ACCESS;
+	grant->origin = start;
+	grant->bytes = length;
+	bellhop_grant_init(grant);
+	return grant;
+}
+
+/* Of what nobody could find. */
+static void discard_grant(struct bellhop_grant *grant)
+{
+	if (grant)
+		kvfree(grant->extents);
+	kfree(grant);
+}
+
+/* The pages are pinned from their first byte; the region begins somewhere in the first. */
+static int build_extents(struct bellhop_grant *grant, struct ib_umem *umem)
+{
+	struct sg_table *table = &umem->sgt_append.sgt;
+	u64 skip = ib_umem_offset(umem);
 	u64 end = 0;
 	struct scatterlist *sg;
 	unsigned int i;
 
-	mr->extents = kvmalloc_array(table->orig_nents, sizeof(*mr->extents), GFP_KERNEL_ACCOUNT);
-	if (!mr->extents)
+	grant->extents =
+		kvmalloc_array(table->orig_nents, sizeof(*grant->extents), GFP_KERNEL_ACCOUNT);
+	if (!grant->extents)
 		return -ENOMEM;
 	for_each_sgtable_sg(table, sg, i) {
-		mr->num_extents = bellhop_extent_append(mr->extents, mr->num_extents, end,
-							(u8 *)sg_virt(sg) + skip);
+		grant->num_extents = bellhop_extent_append(grant->extents, grant->num_extents, end,
+							   (u8 *)sg_virt(sg) + skip);
 		end += sg->length - skip;
 		skip = 0;
 	}
-	return end < mr->region.length ? -EFAULT : 0;
+	return end < grant->bytes ? -EFAULT : 0;
 }
 
-static struct bellhop_mr *alloc(struct ib_pd *ibpd, u64 start, u64 length, int access)
+static struct ib_umem *pin(struct ib_pd *ibpd, struct bellhop_grant *grant, u64 start, int access)
 {
-	struct bellhop_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
-	enum bellhop_side side;
+	struct ib_umem *umem = ib_umem_get_va(ibpd->device, start, grant->bytes, access);
+	int err;
 
-	if (!mr)
-		return NULL;
-	mr->region.start = start;
-	mr->region.length = length;
-	mr->region.pdn = bellhop_pd_number(ibpd);
-	mr->region.access = access & DECIDING_ACCESS;
-	for (side = 0; side < BELLHOP_SIDES; side++)
-		refcount_set(&mr->refs[side].count, 1);
-	init_completion(&mr->unused);
-	return mr;
+	if (IS_ERR(umem))
+		return umem;
+	err = build_extents(grant, umem);
+	if (err) {
+		ib_umem_release(umem);
+		return ERR_PTR(err);
+	}
+	return umem;
 }
 
-/* Of a region that nobody could find. */
-static void discard(struct bellhop_mr *mr)
+static void set_keys(struct bellhop_grant *grant, u32 lkey)
 {
-	kvfree(mr->extents);
-	ib_umem_release(mr->umem);
-	kfree(mr);
+	grant->region.lkey = lkey;
+	grant->region.rkey = lkey | BELLHOP_KEY_REMOTE;
 }
 
-static int publish(struct bellhop_mr *mr, struct ib_pd *ibpd)
+/* From here on the keys open @grant, which is the region's. */
+static void adopt(struct bellhop_mr *mr, struct bellhop_keys *keys, struct bellhop_grant *grant)
+{
+	mr->grant = grant;
+	mr->ibmr.lkey = grant->region.lkey;
+	mr->ibmr.rkey = grant->region.rkey;
+	bellhop_keys_publish(keys, bellhop_key_index(grant->region.lkey), grant);
+}
+
+static int publish(struct bellhop_mr *mr, struct ib_pd *ibpd, struct bellhop_grant *grant)
 {
 	struct bellhop_keys *keys = &bellhop_device_of(ibpd->device)->keys;
 	int index = bellhop_keys_alloc(keys);
 
 	if (index < 0)
 		return index;
-	mr->region.lkey = bellhop_key_make(index, (u8)get_random_u32());
-	mr->ibmr.lkey = mr->region.lkey;
-	mr->ibmr.rkey = mr->region.lkey | BELLHOP_KEY_REMOTE;
-	bellhop_keys_publish(keys, index, mr);
+	set_keys(grant, bellhop_key_make(index, (u8)get_random_u32()));
+	adopt(mr, keys, grant);
 	return 0;
 }
 
 struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 				  struct ib_dmah *dmah, struct ib_udata *udata)
 {
+	struct bellhop_grant *grant;
 	struct bellhop_mr *mr;
-	int err;
+	int err = -ENOMEM;
 
 	if (dmah || (access & ~SUPPORTED_ACCESS))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (bellhop_key_check_region(iova, length))
 		return ERR_PTR(-EINVAL);
-	mr = alloc(ibpd, iova, length, access);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	grant = alloc_grant(ibpd, iova, length, access);
+	if (!mr || !grant)
+		goto err_free;
+	mr->access = access;
+	mr->umem = pin(ibpd, grant, start, access);
 	if (IS_ERR(mr->umem)) {
 		err = PTR_ERR(mr->umem);
-		mr->umem = NULL;
-		goto err;
+		goto err_free;
 	}
-	err = build_extents(mr) ?: publish(mr, ibpd);
+	err = publish(mr, ibpd, grant);
 	if (err)
-		goto err;
+		goto err_umem;
 	return &mr->ibmr;
 
-err:
-	discard(mr);
+err_umem:
+	ib_umem_release(mr->umem);
+err_free:
+	discard_grant(grant);
+	kfree(mr);
 	return ERR_PTR(err);
 }
 
@@ -124,39 +164,119 @@ err:
  */
 struct ib_mr *bellhop_mr_get_dma(struct ib_pd *ibpd, int access)
 {
-	struct bellhop_mr *mr = alloc(ibpd, 0, U64_MAX, access);
+	struct bellhop_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct bellhop_grant *grant = alloc_grant(ibpd, 0, U64_MAX, access);
 	int err = -ENOMEM;
 
-	if (!mr)
-		return ERR_PTR(err);
-	mr->extents = kvmalloc_array(1, sizeof(*mr->extents), GFP_KERNEL);
-	if (!mr->extents)
+	if (!mr || !grant)
 		goto err;
-	mr->num_extents = bellhop_extent_append(mr->extents, 0, 0, NULL);
-	err = publish(mr, ibpd);
+	grant->extents = kvmalloc_array(1, sizeof(*grant->extents), GFP_KERNEL);
+	if (!grant->extents)
+		goto err;
+	grant->num_extents = bellhop_extent_append(grant->extents, 0, 0, NULL);
+	err = publish(mr, ibpd, grant);
 	if (err)
 		goto err;
 	return &mr->ibmr;
 
 err:
-	discard(mr);
+	discard_grant(grant);
+	kfree(mr);
 	return ERR_PTR(err);
+}
+
+/* Pages that were pinned to be read, maybe of a file that must not change, are not to be written.
+ */
+static bool must_pin_again(const struct bellhop_mr *mr, int access)
+{
+	return ib_access_writable(access) && !mr->umem->writable;
+}
+
+/* As the region is, but for what @flags change; with pages of its own in *@umem, or else NULL. */
+static struct bellhop_grant *make_anew(struct bellhop_mr *mr, int flags, u64 start, u64 length,
+				       u64 iova, int access, struct ib_pd *ibpd,
+				       struct ib_umem **umem)
+{
+	const struct bellhop_grant *old = mr->grant;
+	struct bellhop_grant *grant;
+
+	*umem = NULL;
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr->umem->address;
+		length = old->region.length;
+		iova = old->region.start;
+	}
+	grant = alloc_grant(ibpd, iova, length, access);
+	if (!grant)
+		return ERR_PTR(-ENOMEM);
+	if (flags & IB_MR_REREG_TRANS || must_pin_again(mr, access)) {
+		*umem = pin(ibpd, grant, start, access);
+		if (IS_ERR(*umem)) {
+			int err = PTR_ERR(*umem);
+
+			discard_grant(grant);
+			return ERR_PTR(err);
+		}
+		/* A message under way must not go on in other pages: it has the other key. */
+		set_keys(grant, bellhop_key_next(old->region.lkey));
+	} else {
+		grant->extents = old->extents;
+		grant->num_extents = old->num_extents;
+		set_keys(grant, old->region.lkey);
+	}
+	return grant;
+}
+
+/*
+ * The old pages stay, and stay counted as locked, until the new ones are there: a failure leaves
+ * all as it was, though verbs let it end the region. The keys change when the pages do.
+ */
+struct ib_mr *bellhop_mr_reregister(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				    int access, struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct bellhop_mr *mr = mr_of(ibmr);
+	struct bellhop_grant *grant, *old = mr->grant;
+	struct ib_umem *umem;
+
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	if (access & ~SUPPORTED_ACCESS)
+		return ERR_PTR(-EOPNOTSUPP);
+	if ((flags & IB_MR_REREG_TRANS) && bellhop_key_check_region(iova, length))
+		return ERR_PTR(-EINVAL);
+	/* Addresses of another process, which has inherited the file, say nothing of these pages.
+	 */
+	if (!(flags & IB_MR_REREG_TRANS) && must_pin_again(mr, access) &&
+	    mr->umem->owning_mm != current->mm)
+		return ERR_PTR(-EINVAL);
+
+	grant = make_anew(mr, flags, start, length, iova, access,
+			  flags & IB_MR_REREG_PD ? ibpd : ibmr->pd, &umem);
+	if (IS_ERR(grant))
+		return ERR_CAST(grant);
+	mr->access = access;
+	adopt(mr, &bellhop_device_of(ibmr->device)->keys, grant);
+	bellhop_grant_retire(old);
+	if (umem) {
+		kvfree(old->extents);
+		ib_umem_release(mr->umem);
+		mr->umem = umem;
+	}
+	kfree_rcu(old, rcu);
+	return NULL;
 }
 
 int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct bellhop_mr *mr = mr_of(ibmr);
 	struct bellhop_device *device = bellhop_device_of(ibmr->device);
-	enum bellhop_side side;
+	struct bellhop_grant *grant = mr->grant;
 
-	bellhop_keys_withdraw(&device->keys, bellhop_key_index(mr->region.lkey));
-	/* A reference is held for one bounded copy, so this does not take long. */
-	for (side = 0; side < BELLHOP_SIDES; side++)
-		bellhop_mr_put(mr, side);
-	for (side = 0; side < BELLHOP_SIDES; side++)
-		wait_for_completion(&mr->unused);
-	kvfree(mr->extents);
+	bellhop_keys_withdraw(&device->keys, bellhop_key_index(grant->region.lkey));
+	bellhop_grant_retire(grant);
+	kvfree(grant->extents);
+	kfree_rcu(grant, rcu);
 	ib_umem_release(mr->umem);
-	kfree_rcu(mr, rcu);
+	kfree(mr);
 	return 0;
 }

@@ -38,7 +38,7 @@ struct bellhop_qp;
  *
  * Peers and the QP's own runner are on different processors as a rule, and a cache line
  * that goes to and fro between them costs more than all of the code around it. So each
- * side has a line of its own, here, in struct bellhop_qp and in struct bellhop_mr.
+ * side has a line of its own, here, in struct bellhop_qp and in struct bellhop_grant.
  */
 struct bellhop_slot {
 	spinlock_t lock;

@@ -24,6 +24,21 @@ ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova, i
 	return &mr.release()->mr;
 }
 
+int rereg_mr(verbs_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
+	     int access) noexcept
+{
+	Request<ib_uverbs_rereg_mr> request{};
+	ib_uverbs_rereg_mr_resp response{};
+	int error = ibv_cmd_rereg_mr(mr, static_cast<std::uint32_t>(flags), addr, length,
+				     reinterpret_cast<std::uintptr_t>(addr), access, pd, &request,
+				     sizeof(request), &response, sizeof(response));
+
+	// libibverbs tells programs no more than that the command has failed.
+	if (error)
+		errno = error;
+	return error;
+}
+
 int dereg_mr(verbs_mr *mr) noexcept
 {
 	if (int error = ibv_cmd_dereg_mr(mr))

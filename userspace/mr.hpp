@@ -17,6 +17,11 @@ ibv_mr *import_mr(ibv_pd *pd, std::uint32_t handle) noexcept;
 // The kernel keeps it.
 void unimport_mr(ibv_mr *mr) noexcept;
 
+// Changes what the IBV_REREG_MR_CHANGE_ flags say. Returns 0, and mr has the keys of what is
+// registered now; or an errno, and all is as before.
+int rereg_mr(verbs_mr *mr, int flags, ibv_pd *pd, void *addr, std::size_t length,
+	     int access) noexcept;
+
 // Returns 0 or an errno.
 int dereg_mr(verbs_mr *mr) noexcept;
 

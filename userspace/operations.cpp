@@ -51,6 +51,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.query_srq = query_srq;
 	ops.reg_mr = reg_mr;
 	ops.req_notify_cq = req_notify_cq;
+	ops.rereg_mr = rereg_mr;
 	ops.resize_cq = resize_cq;
 	ops.unimport_mr = unimport_mr;
 	ops.unimport_pd = unimport_pd;

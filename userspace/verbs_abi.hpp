@@ -202,7 +202,8 @@ struct verbs_context_ops {
 	ibv_mr *(*reg_mr)(ibv_pd *, void *addr, std::size_t length, std::uint64_t iova, int access);
 	BELLHOP_OPS_65(reg_mr_ex)
 	int (*req_notify_cq)(ibv_cq *, int solicited_only);
-	verbs_op rereg_mr;
+	int (*rereg_mr)(verbs_mr *, int flags, ibv_pd *, void *addr, std::size_t length,
+			int access);
 	int (*resize_cq)(ibv_cq *, int cqe);
 	BELLHOP_OPS_65(set_comp_cntr)
 	verbs_op set_ece;
@@ -247,6 +248,9 @@ int ibv_cmd_reg_mr(ibv_pd *, void *addr, std::size_t length, std::uint64_t iova,
 		   verbs_mr *, void *cmd, std::size_t cmd_size, ib_uverbs_reg_mr_resp *,
 		   std::size_t resp_size);
 int ibv_cmd_query_mr(ibv_pd *, verbs_mr *, std::uint32_t handle);
+int ibv_cmd_rereg_mr(verbs_mr *, std::uint32_t flags, void *addr, std::size_t length,
+		     std::uint64_t iova, int access, ibv_pd *, void *cmd, std::size_t cmd_size,
+		     ib_uverbs_rereg_mr_resp *, std::size_t resp_size);
 int ibv_cmd_dereg_mr(verbs_mr *);
 int ibv_cmd_create_ah(ibv_pd *, ibv_ah *, ibv_ah_attr *, ib_uverbs_create_ah_resp *,
 		      std::size_t resp_size);

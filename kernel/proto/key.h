@@ -23,13 +23,15 @@ enum bellhop_access {
 	BELLHOP_ACCESS_REMOTE_WRITE = 1 << 1,
 	BELLHOP_ACCESS_REMOTE_READ = 1 << 2,
 	BELLHOP_ACCESS_REMOTE_ATOMIC = 1 << 3,
+	BELLHOP_ACCESS_MW_BIND = 1 << 4, /* windows may be bound to the region */
 };
 
 /**
  * struct bellhop_region - the part of a memory region that decides on access
  * @start: the first address a work request may name (the iova)
  * @length: bytes; @start + @length does not wrap
- * @lkey: the local key; the remote one is @lkey | BELLHOP_KEY_REMOTE
+ * @lkey: the local key; 0, which finds nothing, where there is none
+ * @rkey: the remote key; likewise
  * @pdn: the protection domain's number
  * @access: enum bellhop_access
  */
@@ -37,6 +39,7 @@ struct bellhop_region {
 	u64 start;
 	u64 length;
 	u32 lkey;
+	u32 rkey;
 	u32 pdn;
 	u32 access;
 };
@@ -49,6 +52,12 @@ static inline u32 bellhop_key_make(u32 index, u8 variant)
 static inline u32 bellhop_key_index(u32 key)
 {
 	return (key & ~BELLHOP_KEY_REMOTE) >> 8;
+}
+
+/* The same index with the next variant: whoever knows @key does not know this one. */
+static inline u32 bellhop_key_next(u32 key)
+{
+	return (key & ~0xffu) | (u8)(key + 1);
 }
 
 /**
@@ -112,7 +121,7 @@ static inline enum bellhop_reason bellhop_key_check_remote(const struct bellhop_
 							   u32 access)
 {
 	/* A region without remote access has no rkey at all, but says why it refuses. */
-	if (!region || (region->lkey | BELLHOP_KEY_REMOTE) != rkey)
+	if (!region || region->rkey != rkey)
 		return BELLHOP_REASON_RKEY_UNKNOWN;
 	if (region->pdn != pdn)
 		return BELLHOP_REASON_RKEY_PD;

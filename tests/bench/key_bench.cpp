@@ -17,7 +17,11 @@ constexpr u64 kPage = 4096;
 
 void key_check_local(benchmark::State &state)
 {
-	bellhop_region region = { 0x10000, 1 << 20, bellhop_key_make(77, 3), 5,
+	bellhop_region region = { 0x10000,
+				  1 << 20,
+				  bellhop_key_make(77, 3),
+				  bellhop_key_make(77, 3) | BELLHOP_KEY_REMOTE,
+				  5,
 				  BELLHOP_ACCESS_LOCAL_WRITE };
 	u64 addr = 0;
 
@@ -32,9 +36,13 @@ BENCHMARK(key_check_local);
 
 void key_check_remote(benchmark::State &state)
 {
-	bellhop_region region = { 0x10000, 1 << 20, bellhop_key_make(77, 3), 5,
+	bellhop_region region = { 0x10000,
+				  1 << 20,
+				  bellhop_key_make(77, 3),
+				  bellhop_key_make(77, 3) | BELLHOP_KEY_REMOTE,
+				  5,
 				  BELLHOP_ACCESS_REMOTE_WRITE };
-	u32 rkey = region.lkey | BELLHOP_KEY_REMOTE;
+	u32 rkey = region.rkey;
 	u64 addr = 0;
 
 	for (auto _ : state) {

@@ -55,6 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	bellhop_region region{};
 
 	region.lkey = bellhop_key_make(index, variant);
+	region.rkey = region.lkey | BELLHOP_KEY_REMOTE;
 	REQUIRE(!(region.lkey & BELLHOP_KEY_REMOTE));
 	REQUIRE(bellhop_key_index(region.lkey) == (index & BELLHOP_KEY_INDEX_MAX));
 	REQUIRE(bellhop_key_index(region.lkey | BELLHOP_KEY_REMOTE) ==

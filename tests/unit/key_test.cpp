@@ -16,12 +16,14 @@ constexpr u32 kAll = BELLHOP_ACCESS_LOCAL_WRITE | BELLHOP_ACCESS_REMOTE_WRITE |
 
 bellhop_region region_of(u64 start, u64 length, u32 access = kAll)
 {
-	return { start, length, bellhop_key_make(0x1234, 0x56), kPdn, access };
+	u32 lkey = bellhop_key_make(0x1234, 0x56);
+
+	return { start, length, lkey, lkey | BELLHOP_KEY_REMOTE, kPdn, access };
 }
 
 u32 rkey_of(const bellhop_region &region)
 {
-	return region.lkey | BELLHOP_KEY_REMOTE;
+	return region.rkey;
 }
 
 // Both kinds of key must judge a range alike.
@@ -64,6 +66,16 @@ TEST(key, index__comes_back_from_both_keys_and_every_variant)
 			EXPECT_EQ(bellhop_key_index(lkey | BELLHOP_KEY_REMOTE), index);
 		}
 	}
+}
+
+TEST(key, next__is_another_key_of_the_same_index)
+{
+	for (u32 key : { 0x123456abu, 0x123456ffu, 0x923456abu, 0x923456ffu }) {
+		EXPECT_NE(bellhop_key_next(key), key);
+		EXPECT_EQ(bellhop_key_next(key) & ~0xffu, key & ~0xffu) << std::hex << key;
+	}
+	EXPECT_EQ(bellhop_key_next(0x1234567fu), 0x12345680u);
+	EXPECT_EQ(bellhop_key_next(0xffffffffu), 0xffffff00u);
 }
 
 TEST(key, index__of_any_key_is_in_the_table_s_range)

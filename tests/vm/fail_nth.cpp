@@ -218,6 +218,67 @@ TEST_F(FailNthObject, mr_of_a_huge_page)
 	std::ofstream("/proc/sys/vm/nr_hugepages") << "0" << std::flush;
 }
 
+/* Each kind of change: what is refused leaves the region as it was. */
+TEST_F(FailNthObject, mr_changed)
+{
+	struct {
+		const char *verb;
+		int flags;
+		int access;
+	} const kinds[] = {
+		{ "translation", IBV_REREG_MR_CHANGE_TRANSLATION, 0 },
+		{ "pd", IBV_REREG_MR_CHANGE_PD, 0 },
+		{ "access", IBV_REREG_MR_CHANGE_ACCESS, IBV_ACCESS_LOCAL_WRITE },
+		{ "everything",
+		  IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
+			  IBV_REREG_MR_CHANGE_ACCESS,
+		  IBV_ACCESS_LOCAL_WRITE },
+	};
+	constexpr uint32_t length = 8 * 4096;
+	Memory first(length), second(length);
+	Pd other(device);
+	ibv_mr *mr = nullptr;
+	const auto expect_usable = [&] {
+		const auto at = reinterpret_cast<uintptr_t>(mr->addr);
+
+		if (mr->pd == pd.get())
+			expect_moved({ at, length / 2, mr->lkey },
+				     { at + length / 2, length / 2, mr->lkey });
+	};
+
+	ASSERT_EQ(create_qp(), 0);
+	connect();
+	for (const auto &kind : kinds) {
+		/* An answer that cannot be written is about a change that was made. */
+		bool answered = true;
+
+		sweep(std::string("rereg_mr, ") + kind.verb,
+		      { .prepare =
+				[&] {
+					mr = ibv_reg_mr(pd.get(), first.data(), length, access_all);
+					ASSERT_TRUE(mr);
+				},
+			.call =
+				[&] {
+					errno = 0;
+					const int code =
+						ibv_rereg_mr(mr, kind.flags, other.get(),
+							     second.data(), length, kind.access);
+
+					answered = errno != EFAULT;
+					return code ? errno : 0;
+				},
+			.refused =
+				[&] {
+					if (answered)
+						expect_usable();
+				},
+			.check = expect_usable,
+			.undo = [&] { EXPECT_EQ(ibv_dereg_mr(mr), 0); } });
+	}
+	destroy_qp();
+}
+
 TEST_F(FailNthObject, channel_of_completions)
 {
 	ibv_comp_channel *one = nullptr;

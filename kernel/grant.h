@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* grant.h: what a key opens, and the way from a key to bytes. */
+#ifndef BELLHOP_GRANT_H
+#define BELLHOP_GRANT_H
+
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include "device.h"
+#include "proto/extent.h"
+#include "proto/key.h"
+
+/* Who moves bytes: the two ends of a request count their references apart (see slot.h). */
+enum bellhop_side {
+	BELLHOP_SIDE_REQUESTER,
+	BELLHOP_SIDE_RESPONDER,
+	BELLHOP_SIDES,
+};
+
+struct bellhop_grant_refs {
+	refcount_t count;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct bellhop_grant - an entry of the table of keys: bytes, and who may do what with them
+ * @region: what decides on access; never changes once the entry is published
+ * @origin: the address of the first byte of @extents
+ * @bytes: that @extents hold
+ * @extents: the pages as runs in the kernel's mapping
+ * @num_extents: how many
+ * @refs: per side one of the owner, and one of each reader that is moving bytes
+ * @unused: completed when a side's @refs is gone
+ * @rcu: readers may still look at an entry for a while after it was withdrawn
+ */
+struct bellhop_grant {
+	struct bellhop_region region;
+	u64 origin;
+	u64 bytes;
+	struct bellhop_extent *extents;
+	u32 num_extents;
+	struct bellhop_grant_refs refs[BELLHOP_SIDES];
+	struct completion unused;
+	struct rcu_head rcu;
+};
+
+/**
+ * bellhop_grant_init() - makes an entry that can be published
+ * @grant: zeroed
+ *
+ * Context: any.
+ */
+static inline void bellhop_grant_init(struct bellhop_grant *grant)
+{
+	enum bellhop_side side;
+
+	for (side = 0; side < BELLHOP_SIDES; side++)
+		refcount_set(&grant->refs[side].count, 1);
+	init_completion(&grant->unused);
+}
+
+/**
+ * bellhop_grant_get() - the entry that a key opens
+ * @device: where the key is from
+ * @range: the bytes, and the key as @lkey
+ * @pdn: the QP's protection domain
+ * @access: what is to be done, enum bellhop_access
+ * @remote: the key is an rkey
+ * @side: who asks
+ * @reason: why not, when NULL is returned
+ *
+ * Context: a spinlock is held, which makes this an RCU reader; never waits.
+ * Return: the entry with a reference, or NULL.
+ */
+static __always_inline struct bellhop_grant *
+bellhop_grant_get(const struct bellhop_device *device, const struct bellhop_sge *range, u32 pdn,
+		  u32 access, bool remote, enum bellhop_side side, enum bellhop_reason *reason)
+{
+	const struct bellhop_region *region;
+	struct bellhop_grant *grant;
+
+	/* What has no reference left was withdrawn or replaced, so it is not found again. */
+	do {
+		grant = bellhop_keys_find(&device->keys, range->lkey);
+		region = grant ? &grant->region : NULL;
+		*reason = remote ? bellhop_key_check_remote(region, range->lkey, pdn, range->addr,
+							    range->length, access)
+				 : bellhop_key_check_local(region, range->lkey, pdn, range->addr,
+							   range->length, access);
+		if (*reason)
+			return NULL;
+	} while (unlikely(!refcount_inc_not_zero(&grant->refs[side].count)));
+	return grant;
+}
+
+/**
+ * bellhop_grant_put() - gives a reference back
+ * @grant: from bellhop_grant_get()
+ * @side: likewise
+ *
+ * Context: any.
+ */
+static inline void bellhop_grant_put(struct bellhop_grant *grant, enum bellhop_side side)
+{
+	if (refcount_dec_and_test(&grant->refs[side].count))
+		complete(&grant->unused);
+}
+
+/**
+ * bellhop_grant_retire() - waits until nobody moves bytes any more
+ * @grant: withdrawn from the table, or replaced there
+ *
+ * A reference is held for one bounded copy, so this does not take long.
+ * Context: may sleep.
+ */
+static inline void bellhop_grant_retire(struct bellhop_grant *grant)
+{
+	enum bellhop_side side;
+
+	for (side = 0; side < BELLHOP_SIDES; side++)
+		bellhop_grant_put(grant, side);
+	for (side = 0; side < BELLHOP_SIDES; side++)
+		wait_for_completion(&grant->unused);
+}
+
+/**
+ * bellhop_grant_bytes() - where an address lies
+ * @grant: referenced
+ * @addr: an address that it opens
+ * @length: how many bytes follow there side by side; more than it opens, maybe
+ *
+ * Context: any.
+ * Return: the kernel's address.
+ */
+static inline u8 *bellhop_grant_bytes(const struct bellhop_grant *grant, u64 addr, u64 *length)
+{
+	u64 offset = addr - grant->origin;
+	u32 i = bellhop_extent_find(grant->extents, grant->num_extents, offset);
+	u64 end = i + 1 < grant->num_extents ? grant->extents[i + 1].offset : grant->bytes;
+
+	*length = end - offset;
+	return grant->extents[i].memory + (offset - grant->extents[i].offset);
+}
+
+#endif

@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-// mr_rereg.cpp: regions that are changed: other memory, another protection domain, other access,
-// at rest and while requests use them. What is refused changes nothing.
-#include <atomic>
-#include <fcntl.h>
-#include <future>
-#include <linux/capability.h>
+// mr_rereg.cpp: regions that are changed: other memory, another protection domain, other access.
+// What is refused changes nothing. mr_rereg_traffic.cpp has changes while requests use them.
+#include <fstream>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include "child.hpp"
 #include "endpoint.hpp"
-#include "holdings.hpp"
-#include "request.hpp"
-#include "seed.hpp"
+#include "rereg.hpp"
 
 using namespace vm;
 
 static constexpr uint32_t length = 8192;
-static constexpr int translation = IBV_REREG_MR_CHANGE_TRANSLATION;
-static constexpr int domain = IBV_REREG_MR_CHANGE_PD;
-static constexpr int access_flags = IBV_REREG_MR_CHANGE_ACCESS;
-
-/* What a region is to be from now on. */
-struct Rereg {
-	int flags;
-	ibv_pd *pd = nullptr;
-	const Memory *memory = nullptr;
-	int access = 0;
-};
-
-/* Returns 0, or one of enum ibv_rereg_mr_err_code. */
-static int rereg(ibv_mr *mr, const Rereg &to)
-{
-	return ibv_rereg_mr(mr, to.flags, to.pd, to.memory ? to.memory->data() : nullptr,
-			    to.memory ? to.memory->size() : 0, to.access);
-}
 
 /* b's region is the one that changes; a writes to it and reads from it. */
 class Reregistration : public testing::Test
@@ -432,125 +408,6 @@ TEST(Inheritance, does_not_pin_the_heirs_memory_for_the_old_addresses)
 	});
 
 	EXPECT_EQ(child.wait(), std::optional(0));
-}
-
-/*
- * A writer fills b's region again and again while it moves between two memories. Each write that
- * succeeds is whole in one of them, and once a change is made, not a byte more goes to the other.
- */
-TEST(Traffic, sees_the_old_or_the_new_memory)
-{
-	constexpr uint32_t size = 1 << 20;
-	std::mt19937 random(seed());
-	Pair pair;
-	Region a(pair.a.pd, size);
-	Memory memories[] = { Memory(size), Memory(size) };
-	ibv_mr *mr = ibv_reg_mr(pair.b.pd.get(), memories[0].data(), size, access_all);
-
-	ASSERT_TRUE(mr);
-	std::memset(a.memory.data(), 0xaa, size);
-	for (int round = 0; round < 30 && !testing::Test::HasFailure(); round++) {
-		const Memory &old = memories[round % 2], &now = memories[(round + 1) % 2];
-		const uint32_t rkey = mr->rkey;
-		std::atomic<uint32_t> writes = 0;
-
-		std::future<ibv_wc> failure = std::async(std::launch::async, [&] {
-			for (;;) {
-				require(!post(pair.a.qp,
-					      { .opcode = IBV_WR_RDMA_WRITE,
-						.sges = { a.sge(0, size) },
-						.remote = reinterpret_cast<uintptr_t>(old.data()),
-						.rkey = rkey }),
-					"ibv_post_send");
-				const ibv_wc wc = pair.a.send_cq.next();
-				if (wc.status != IBV_WC_SUCCESS)
-					return wc;
-				writes++;
-			}
-		});
-		const Deadline deadline(patience);
-		while (!writes && !deadline.passed())
-			std::this_thread::yield();
-		usleep(random() % 3000);
-		ASSERT_EQ(rereg(mr, { .flags = translation, .memory = &now }), 0);
-		std::memset(old.data(), 0x55, size);
-		std::memset(now.data(), 0x66, size);
-		const ibv_wc wc = failure.get();
-		EXPECT_EQ(wc.status, IBV_WC_REM_ACCESS_ERR) << ibv_wc_status_str(wc.status);
-		for (uint8_t byte : old.bytes())
-			ASSERT_EQ(byte, 0x55) << "written after the change";
-		for (uint8_t byte : now.bytes())
-			ASSERT_EQ(byte, 0x66) << "written by the old key";
-		for (const Endpoint *end : { &pair.a, &pair.b })
-			ASSERT_EQ(end->qp.modify(to_state(IBV_QPS_RESET)), 0);
-		pair.a.qp.connect(pair.b.qp.address());
-		pair.b.qp.connect(pair.a.qp.address());
-	}
-	EXPECT_EQ(ibv_dereg_mr(mr), 0);
-}
-
-/* Access that others do not use comes and goes: their transfers do not notice. */
-TEST(Traffic, is_not_disturbed_by_what_it_does_not_need)
-{
-	constexpr uint32_t size = 256 << 10;
-	const int least = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-	Pair pair;
-	Region a(pair.a.pd, size);
-	Memory memory(size);
-	ibv_mr *mr = ibv_reg_mr(pair.b.pd.get(), memory.data(), size, access_all);
-	std::atomic<bool> over = false;
-
-	ASSERT_TRUE(mr);
-	const uint32_t rkey = mr->rkey;
-	std::future<uint32_t> churn = std::async(std::launch::async, [&] {
-		uint32_t count = 0;
-
-		for (; !over; count++)
-			require(!rereg(mr, { .flags = access_flags,
-					     .access = count % 2 ? access_all : least }),
-				"ibv_rereg_mr");
-		return count;
-	});
-	const Deadline end(3);
-	for (uint64_t round = 1; !end.passed() && !testing::Test::HasFailure(); round++) {
-		fill(a.memory.bytes(), round);
-		ASSERT_EQ(post(pair.a.qp, { .opcode = IBV_WR_RDMA_WRITE,
-					    .sges = { a.sge(0, size) },
-					    .remote = reinterpret_cast<uintptr_t>(memory.data()),
-					    .rkey = rkey,
-					    .id = round }),
-			  0);
-		expect(pair.a.send_cq, pair.a.qp, round);
-		EXPECT_EQ(std::memcmp(a.memory.data(), memory.data(), size), 0);
-	}
-	over = true;
-	EXPECT_GT(churn.get(), 0u);
-	EXPECT_EQ(ibv_dereg_mr(mr), 0);
-}
-
-/* Nothing stays pinned, whatever was changed. */
-TEST(Reregistrations, leave_nothing)
-{
-	Holdings before;
-	{
-		std::mt19937 random(seed());
-		Device device;
-		Pd pds[] = { Pd(device), Pd(device) };
-		Memory memory(1 << 20);
-		ibv_mr *mr = ibv_reg_mr(pds[0].get(), memory.data(), 4096, 0);
-
-		ASSERT_TRUE(mr);
-		for (int i = 0; i < 500; i++) {
-			const int flags = random() % 8;
-			const size_t offset = random() % (1 << 19);
-
-			ibv_rereg_mr(mr, flags, pds[random() % 2].get(), memory.data() + offset,
-				     1 + random() % (1 << 19),
-				     flags & access_flags ? random() % 16 : 0);
-		}
-		EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	}
-	EXPECT_TRUE(before.are_back()) << before.describe() << "; now " << Holdings().describe();
 }
 
 int main(int argc, char **argv)

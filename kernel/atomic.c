@@ -22,17 +22,23 @@ static enum bellhop_reason change(struct bellhop_qp *peer, const struct bellhop_
 	enum bellhop_reason reason;
 	struct bellhop_grant *grant;
 	u64 together;
+	u8 *word;
 
 	/* What lies at an address of a region has the address's place within its page. */
 	if (!IS_ALIGNED(range.addr, BELLHOP_ATOMIC_BYTES))
 		return BELLHOP_REASON_ALIGNMENT;
-	grant = bellhop_grant_get(peer->device, &range, peer->pdn, wqe->op->access, true,
+	grant = bellhop_grant_get(peer->device, &range, peer->pdn, peer->id, wqe->op->access, true,
 				  BELLHOP_SIDE_RESPONDER, &reason);
 	if (!grant)
 		return reason;
-	*old = execute((atomic64_t *)bellhop_grant_bytes(grant, range.addr, &together), wqe);
+	word = bellhop_grant_bytes(grant, range.addr, &together);
+	/* But not at one of a window that begins with address 0. */
+	if (IS_ALIGNED((unsigned long)word, BELLHOP_ATOMIC_BYTES))
+		*old = execute((atomic64_t *)word, wqe);
+	else
+		reason = BELLHOP_REASON_ALIGNMENT;
 	bellhop_grant_put(grant, BELLHOP_SIDE_RESPONDER);
-	return BELLHOP_REASON_NONE;
+	return reason;
 }
 
 struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct bellhop_qp *peer)

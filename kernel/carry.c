@@ -17,7 +17,8 @@ static __always_inline u8 *open_piece(const struct bellhop_qp *owner, u32 pdn,
 
 	if (sge->length < offset || sge->length - offset < bytes)
 		return NULL;
-	*grant = bellhop_grant_get(owner->device, sge, pdn, access, remote, side, &reason);
+	*grant = bellhop_grant_get(owner->device, sge, pdn, owner->id, access, remote, side,
+				   &reason);
 	if (!*grant)
 		return NULL;
 	memory = bellhop_grant_bytes(*grant, sge->addr + offset, &together);
@@ -103,6 +104,7 @@ static struct bellhop_cursor remote_cursor(const struct bellhop_qp *peer,
 	return (struct bellhop_cursor){
 		.device = peer->device,
 		.pdn = peer->pdn,
+		.qp_id = peer->id,
 		.access = access,
 		.remote = true,
 		.side = BELLHOP_SIDE_RESPONDER,
@@ -177,7 +179,8 @@ static enum bellhop_reason check(const struct bellhop_qp *owner, const struct be
 
 	if (!range->length)
 		return BELLHOP_REASON_NONE;
-	grant = bellhop_grant_get(owner->device, range, owner->pdn, access, remote, side, &reason);
+	grant = bellhop_grant_get(owner->device, range, owner->pdn, owner->id, access, remote, side,
+				  &reason);
 	if (grant)
 		bellhop_grant_put(grant, side);
 	return reason;

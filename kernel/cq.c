@@ -11,6 +11,8 @@
 static_assert((int)BELLHOP_WC_RDMA_READ == IB_WC_RDMA_READ);
 static_assert((int)BELLHOP_WC_COMP_SWAP == IB_WC_COMP_SWAP);
 static_assert((int)BELLHOP_WC_FETCH_ADD == IB_WC_FETCH_ADD);
+static_assert((int)BELLHOP_WC_BIND_MW == IB_WC_BIND_MW);
+static_assert((int)BELLHOP_WC_LOCAL_INV == IB_WC_LOCAL_INV);
 static_assert((int)BELLHOP_WC_RECV_RDMA_WITH_IMM == IB_WC_RECV_RDMA_WITH_IMM);
 static_assert((int)BELLHOP_WC_RNR_RETRY_EXC_ERR == IB_WC_RNR_RETRY_EXC_ERR);
 static_assert((int)BELLHOP_WC_GRH == IB_WC_GRH);

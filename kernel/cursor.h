@@ -10,6 +10,7 @@
  * struct bellhop_cursor - where the next byte comes from or goes to
  * @device: where the keys are from
  * @pdn: the QP's protection domain
+ * @qp_id: the QP, where the keys are rkeys
  * @access: what the keys must allow
  * @remote: the keys are rkeys
  * @side: whose bytes they are
@@ -21,6 +22,7 @@
 struct bellhop_cursor {
 	struct bellhop_device *device;
 	u32 pdn;
+	u64 qp_id;
 	u32 access;
 	bool remote;
 	enum bellhop_side side;
@@ -90,8 +92,8 @@ static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cu
 	}
 	if (!cursor->grant) {
 		cursor->grant =
-			bellhop_grant_get(cursor->device, cursor->sge, cursor->pdn, cursor->access,
-					  cursor->remote, cursor->side, &reason);
+			bellhop_grant_get(cursor->device, cursor->sge, cursor->pdn, cursor->qp_id,
+					  cursor->access, cursor->remote, cursor->side, &reason);
 		if (!cursor->grant)
 			return reason;
 	}

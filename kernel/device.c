@@ -14,6 +14,7 @@
 #include "mapping.h"
 #include "mcast.h"
 #include "mr.h"
+#include "mw.h"
 #include "netdev.h"
 #include "pd.h"
 #include "port.h"
@@ -32,6 +33,7 @@ static const struct ib_device_ops device_ops = {
 	.driver_id = BELLHOP_DRIVER_ID,
 	.uverbs_abi_ver = BELLHOP_ABI_VERSION,
 
+	.alloc_mw = bellhop_mw_alloc,
 	.alloc_pd = bellhop_pd_alloc,
 	.alloc_ucontext = bellhop_ucontext_alloc,
 	.attach_mcast = bellhop_mcast_attach,
@@ -40,6 +42,7 @@ static const struct ib_device_ops device_ops = {
 	.create_srq = bellhop_srq_create,
 	.create_user_ah = bellhop_ah_create,
 	.dealloc_driver = dealloc_driver,
+	.dealloc_mw = bellhop_mw_dealloc,
 	.dealloc_pd = bellhop_pd_dealloc,
 	.dealloc_ucontext = bellhop_ucontext_dealloc,
 	.dereg_mr = bellhop_mr_deregister,
@@ -74,6 +77,7 @@ static const struct ib_device_ops device_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, bellhop_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, bellhop_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, bellhop_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, bellhop_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, bellhop_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, bellhop_srq, ibsrq),
@@ -107,6 +111,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_cq = BELLHOP_MAX_CQ;
 	attr->max_cqe = BELLHOP_MAX_CQE;
 	attr->max_mr = BELLHOP_MAX_MR;
+	attr->max_mw = BELLHOP_MAX_MW;
 	attr->max_pd = BELLHOP_MAX_PD;
 	attr->max_ah = BELLHOP_MAX_AH;
 	attr->max_srq = BELLHOP_MAX_SRQ;
@@ -121,7 +126,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->atomic_cap = IB_ATOMIC_GLOB;
 	attr->max_pkeys = 1;
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_RC_RNR_NAK_GEN |
-				 IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID;
+				 IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	return 0;
 }

@@ -24,20 +24,25 @@ struct bellhop_grant_refs {
 /**
  * struct bellhop_grant - an entry of the table of keys: bytes, and who may do what with them
  * @region: what decides on access; never changes once the entry is published
+ * @is_window: the entry is a window's, to be asked for by bellhop_mw_get() (see mw.h); no key fits
+ * its @region, so that only those who fail look at this
  * @origin: the address of the first byte of @extents
  * @bytes: that @extents hold
  * @extents: the pages as runs in the kernel's mapping
  * @num_extents: how many
+ * @windows: that are bound to it; BELLHOP_GRANT_CLOSED when none will be any more
  * @refs: per side one of the owner, and one of each reader that is moving bytes
  * @unused: completed when a side's @refs is gone
  * @rcu: readers may still look at an entry for a while after it was withdrawn
  */
 struct bellhop_grant {
 	struct bellhop_region region;
+	bool is_window;
 	u64 origin;
 	u64 bytes;
 	struct bellhop_extent *extents;
 	u32 num_extents;
+	atomic_t windows;
 	struct bellhop_grant_refs refs[BELLHOP_SIDES];
 	struct completion unused;
 	struct rcu_head rcu;
@@ -58,11 +63,62 @@ static inline void bellhop_grant_init(struct bellhop_grant *grant)
 	init_completion(&grant->unused);
 }
 
+#define BELLHOP_GRANT_CLOSED (-1)
+
+/**
+ * bellhop_grant_add_window() - counts a window that is bound to it
+ * @grant: found under RCU
+ *
+ * Context: any.
+ * Return: false when its owner is about to withdraw or replace it.
+ */
+static inline bool bellhop_grant_add_window(struct bellhop_grant *grant)
+{
+	return atomic_inc_unless_negative(&grant->windows);
+}
+
+static inline void bellhop_grant_remove_window(struct bellhop_grant *grant)
+{
+	/* Release: whoever finds none left sees that nobody moves bytes by it. */
+	atomic_dec_return_release(&grant->windows);
+}
+
+/**
+ * bellhop_grant_close() - keeps windows from being bound to it
+ * @grant: the owner's
+ *
+ * Context: preemption is off until @grant is withdrawn or replaced, since binders look again
+ * until it is.
+ * Return: false when there is one.
+ */
+static inline bool bellhop_grant_close(struct bellhop_grant *grant)
+{
+	return atomic_cmpxchg(&grant->windows, 0, BELLHOP_GRANT_CLOSED) == 0;
+}
+
+/**
+ * bellhop_mw_get() - the same as bellhop_grant_get(), of a window
+ * @grant: an entry with @is_window
+ * @range: the bytes, and the key as @lkey
+ * @pdn: the QP's protection domain
+ * @qp_id: the QP
+ * @access: what is to be done, enum bellhop_access
+ * @side: who asks
+ * @reason: why not, when NULL is returned
+ *
+ * Context: a spinlock is held, which makes this an RCU reader.
+ * Return: @grant with a reference, or NULL.
+ */
+struct bellhop_grant *bellhop_mw_get(struct bellhop_grant *grant, const struct bellhop_sge *range,
+				     u32 pdn, u64 qp_id, u32 access, enum bellhop_side side,
+				     enum bellhop_reason *reason);
+
 /**
  * bellhop_grant_get() - the entry that a key opens
  * @device: where the key is from
  * @range: the bytes, and the key as @lkey
  * @pdn: the QP's protection domain
+ * @qp_id: the QP; of an lkey it does not matter
  * @access: what is to be done, enum bellhop_access
  * @remote: the key is an rkey
  * @side: who asks
@@ -71,9 +127,11 @@ static inline void bellhop_grant_init(struct bellhop_grant *grant)
  * Context: a spinlock is held, which makes this an RCU reader; never waits.
  * Return: the entry with a reference, or NULL.
  */
-static __always_inline struct bellhop_grant *
-bellhop_grant_get(const struct bellhop_device *device, const struct bellhop_sge *range, u32 pdn,
-		  u32 access, bool remote, enum bellhop_side side, enum bellhop_reason *reason)
+static __always_inline struct bellhop_grant *bellhop_grant_get(const struct bellhop_device *device,
+							       const struct bellhop_sge *range,
+							       u32 pdn, u64 qp_id, u32 access,
+							       bool remote, enum bellhop_side side,
+							       enum bellhop_reason *reason)
 {
 	const struct bellhop_region *region;
 	struct bellhop_grant *grant;
@@ -86,8 +144,11 @@ bellhop_grant_get(const struct bellhop_device *device, const struct bellhop_sge 
 							    range->length, access)
 				 : bellhop_key_check_local(region, range->lkey, pdn, range->addr,
 							   range->length, access);
-		if (*reason)
-			return NULL;
+		if (*reason) {
+			if (!remote || !grant || !grant->is_window)
+				return NULL;
+			return bellhop_mw_get(grant, range, pdn, qp_id, access, side, reason);
+		}
 	} while (unlikely(!refcount_inc_not_zero(&grant->refs[side].count)));
 	return grant;
 }

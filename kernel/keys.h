@@ -67,7 +67,7 @@ int bellhop_keys_alloc(struct bellhop_keys *keys);
  * @index: from bellhop_keys_alloc()
  * @grant: the entry, complete
  *
- * Context: may sleep.
+ * Context: any.
  */
 void bellhop_keys_publish(struct bellhop_keys *keys, u32 index, struct bellhop_grant *grant);
 
@@ -76,7 +76,7 @@ void bellhop_keys_publish(struct bellhop_keys *keys, u32 index, struct bellhop_g
  * @keys: the table
  * @index: of a published entry
  *
- * Context: may sleep.
+ * Context: any.
  */
 void bellhop_keys_withdraw(struct bellhop_keys *keys, u32 index);
 

@@ -10,7 +10,7 @@
 
 #define QP_ACCESS                                                                                  \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
-	 IB_ACCESS_REMOTE_ATOMIC)
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
 
 static int check_path(const struct bellhop_qp *qp, const struct ib_qp_attr *attr, int mask)
 {

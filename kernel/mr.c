@@ -17,15 +17,16 @@
 /* Optional flags are hints that a copy by the CPU has no use for. */
 #define SUPPORTED_ACCESS                                                                           \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
-	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_OPTIONAL)
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
 #define DECIDING_ACCESS                                                                            \
 	(BELLHOP_ACCESS_LOCAL_WRITE | BELLHOP_ACCESS_REMOTE_WRITE | BELLHOP_ACCESS_REMOTE_READ |   \
-	 BELLHOP_ACCESS_REMOTE_ATOMIC)
+	 BELLHOP_ACCESS_REMOTE_ATOMIC | BELLHOP_ACCESS_MW_BIND)
 
 static_assert((int)BELLHOP_ACCESS_LOCAL_WRITE == IB_ACCESS_LOCAL_WRITE);
 static_assert((int)BELLHOP_ACCESS_REMOTE_WRITE == IB_ACCESS_REMOTE_WRITE);
 static_assert((int)BELLHOP_ACCESS_REMOTE_READ == IB_ACCESS_REMOTE_READ);
 static_assert((int)BELLHOP_ACCESS_REMOTE_ATOMIC == IB_ACCESS_REMOTE_ATOMIC);
+static_assert((int)BELLHOP_ACCESS_MW_BIND == IB_ACCESS_MW_BIND);
 
 #ifdef CONFIG_HIGHMEM
 #error "payload is reached through the kernel's mapping of all memory, which this kernel has not"
@@ -227,6 +228,42 @@ static struct bellhop_grant *make_anew(struct bellhop_mr *mr, int flags, u64 sta
 	return grant;
 }
 
+/* Returns false when windows are bound to what the keys open now. */
+static bool replace(struct bellhop_mr *mr, struct bellhop_grant *grant)
+{
+	bool closed;
+
+	preempt_disable();
+	closed = bellhop_grant_close(mr->grant);
+	if (closed)
+		adopt(mr, &bellhop_device_of(mr->ibmr.device)->keys, grant);
+	preempt_enable();
+	return closed;
+}
+
+/* Likewise. */
+static bool withdraw(struct bellhop_mr *mr)
+{
+	struct bellhop_keys *keys = &bellhop_device_of(mr->ibmr.device)->keys;
+	bool closed;
+
+	preempt_disable();
+	closed = bellhop_grant_close(mr->grant);
+	if (closed)
+		bellhop_keys_withdraw(keys, bellhop_key_index(mr->grant->region.lkey));
+	preempt_enable();
+	return closed;
+}
+
+/* Of what make_anew() has made. */
+static void drop(struct bellhop_grant *grant, struct ib_umem *umem)
+{
+	if (!umem)
+		grant->extents = NULL;
+	discard_grant(grant);
+	ib_umem_release(umem);
+}
+
 /*
  * The old pages stay, and stay counted as locked, until the new ones are there: a failure leaves
  * all as it was, though verbs let it end the region. The keys change when the pages do.
@@ -254,8 +291,11 @@ struct ib_mr *bellhop_mr_reregister(struct ib_mr *ibmr, int flags, u64 start, u6
 			  flags & IB_MR_REREG_PD ? ibpd : ibmr->pd, &umem);
 	if (IS_ERR(grant))
 		return ERR_CAST(grant);
+	if (!replace(mr, grant)) {
+		drop(grant, umem);
+		return ERR_PTR(-EBUSY);
+	}
 	mr->access = access;
-	adopt(mr, &bellhop_device_of(ibmr->device)->keys, grant);
 	bellhop_grant_retire(old);
 	if (umem) {
 		kvfree(old->extents);
@@ -269,10 +309,11 @@ struct ib_mr *bellhop_mr_reregister(struct ib_mr *ibmr, int flags, u64 start, u6
 int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct bellhop_mr *mr = mr_of(ibmr);
-	struct bellhop_device *device = bellhop_device_of(ibmr->device);
 	struct bellhop_grant *grant = mr->grant;
 
-	bellhop_keys_withdraw(&device->keys, bellhop_key_index(grant->region.lkey));
+	/* Verbs want windows to be unbound first; when a context ends, the core comes again. */
+	if (!withdraw(mr))
+		return -EBUSY;
 	bellhop_grant_retire(grant);
 	kvfree(grant->extents);
 	kfree_rcu(grant, rcu);

@@ -13,9 +13,15 @@ static_assert((int)BELLHOP_WR_RDMA_WRITE_WITH_IMM == IB_WR_RDMA_WRITE_WITH_IMM);
 static_assert((int)BELLHOP_WR_SEND == IB_WR_SEND);
 static_assert((int)BELLHOP_WR_SEND_WITH_IMM == IB_WR_SEND_WITH_IMM);
 static_assert((int)BELLHOP_WR_RDMA_READ == IB_WR_RDMA_READ);
+static_assert((int)BELLHOP_WR_LOCAL_INV == IB_WR_LOCAL_INV);
+static_assert((int)BELLHOP_WR_BIND_MW == IB_WR_BIND_MW);
+static_assert((int)BELLHOP_WR_SEND_WITH_INV == IB_WR_SEND_WITH_INV);
 static_assert((int)BELLHOP_SQE_FENCE == IB_SEND_FENCE);
 static_assert((int)BELLHOP_SQE_SIGNALED == IB_SEND_SIGNALED);
 static_assert((int)BELLHOP_SQE_SOLICITED == IB_SEND_SOLICITED);
+
+/* Of kernel consumers these want what the device does not offer them. */
+#define NOT_POSTED (BELLHOP_OP_ATOMIC | BELLHOP_OP_LOCAL | BELLHOP_OP_INVALIDATE)
 
 static void encode_elements(void *to, const struct ib_sge *from, int num_sge)
 {
@@ -37,7 +43,7 @@ static int encode_send(const struct bellhop_sender *send, void *slot, const stru
 
 	/* Those of other kernel consumers only, like IB_WR_REG_MR, are beyond the table. */
 	op = bellhop_opcode_row(min_t(u32, wr->opcode, U8_MAX));
-	if (!(op->services & send->limits.service) || (op->traits & BELLHOP_OP_ATOMIC) ||
+	if (!(op->services & send->limits.service) || (op->traits & NOT_POSTED) ||
 	    wr->num_sge > send->limits.max_sge ||
 	    (wr->send_flags & ~(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)))
 		return -EINVAL;

@@ -176,6 +176,7 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 
 	qp->device = bellhop_device_of(ibqp->device);
 	qp->pdn = bellhop_pd_number(ibqp->pd);
+	qp->id = bellhop_qp_new_epoch();
 	qp->context_id = ucontext ? ucontext->id : 0;
 	qp->send_cq = bellhop_cq_of(attr->send_cq);
 	qp->recv_cq = bellhop_cq_of(attr->recv_cq);

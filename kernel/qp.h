@@ -118,6 +118,7 @@ struct bellhop_receiver {
  * @slot: its place in the table of QP numbers
  * @qpn: its number
  * @pdn: its protection domain
+ * @id: unlike that of any other QP, now or before
  * @context_id: the user context that may kick it; 0 is a consumer in the kernel
  * @send_cq: where sends complete
  * @recv_cq: where receives complete
@@ -143,6 +144,7 @@ struct bellhop_qp {
 	struct bellhop_slot *slot;
 	u32 qpn;
 	u32 pdn;
+	u64 id;
 	u64 context_id;
 	struct bellhop_cq *send_cq;
 	struct bellhop_cq *recv_cq;

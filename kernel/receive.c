@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* receive.c: takes receive entries and ends them. */
 #include "cq.h"
+#include "mw.h"
 #include "proto/responder.h"
 #include "qp.h"
 #include "receive.h"
@@ -128,16 +129,26 @@ void bellhop_receive_abandon(struct bellhop_qp *qp)
 	recv->busy = false;
 }
 
-void bellhop_receive_deliver(struct bellhop_qp *qp, const struct bellhop_send_wqe *wqe,
-			     struct bellhop_completion *completion)
+enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp,
+					    const struct bellhop_send_wqe *wqe,
+					    struct bellhop_completion *completion)
 {
+	enum bellhop_reason reason = BELLHOP_REASON_NONE;
+	u8 traits = wqe->op->traits;
+
 	completion->opcode = wqe->op->recv_wc;
 	completion->status = BELLHOP_WC_SUCCESS;
-	if (wqe->op->traits & BELLHOP_OP_IMM) {
+	if (traits & (BELLHOP_OP_IMM | BELLHOP_OP_INVALIDATE)) {
+		if (traits & BELLHOP_OP_INVALIDATE)
+			reason = bellhop_mw_invalidate(qp, wqe->head.ex);
+		if (reason)
+			return reason;
 		completion->ex = wqe->head.ex;
-		completion->wc_flags |= BELLHOP_WC_WITH_IMM;
+		completion->wc_flags |=
+			traits & BELLHOP_OP_IMM ? BELLHOP_WC_WITH_IMM : BELLHOP_WC_WITH_INV;
 	}
 	bellhop_receive_complete(qp, completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
+	return BELLHOP_REASON_NONE;
 }
 
 void bellhop_receive_refuse(struct bellhop_qp *qp, enum bellhop_reason reason)

@@ -63,10 +63,13 @@ void bellhop_receive_abandon(struct bellhop_qp *qp);
  * @wqe: the message
  * @completion: its length, its source and what is special about it; the rest is filled in
  *
+ * Before it completes, what a send with invalidate names is invalidated.
  * Context: the caller holds the QP's slot lock.
+ * Return: BELLHOP_REASON_NONE, or why it could not be; then the entry is not ended.
  */
-void bellhop_receive_deliver(struct bellhop_qp *qp, const struct bellhop_send_wqe *wqe,
-			     struct bellhop_completion *completion);
+enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp,
+					    const struct bellhop_send_wqe *wqe,
+					    struct bellhop_completion *completion);
 
 /**
  * bellhop_receive_refuse() - what a refused request does to its responder

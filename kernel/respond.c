@@ -82,7 +82,7 @@ static bool continues(const struct bellhop_qp *qp, const struct bellhop_qp *peer
 	       (recv->busy || !(op->traits & BELLHOP_OP_RECV));
 }
 
-static void finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
+static enum bellhop_reason finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	struct bellhop_completion completion = {
@@ -91,7 +91,8 @@ static void finish(struct bellhop_qp *qp, struct bellhop_qp *peer)
 	};
 
 	if (wqe->op->traits & BELLHOP_OP_RECV)
-		bellhop_receive_deliver(peer, wqe, &completion);
+		return bellhop_receive_deliver(peer, wqe, &completion);
+	return BELLHOP_REASON_NONE;
 }
 
 /* What an unreliable service does not take is as if it had not come (IBA 9.8.2.2). */
@@ -134,10 +135,10 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 		}
 		reason = result.reason;
 	}
+	if (!reason && qp->send.moved + bytes == qp->send.wqe.length)
+		reason = finish(qp, peer);
 	if (reason)
 		return refuse(qp, peer, reason);
-	if (qp->send.moved + bytes == qp->send.wqe.length)
-		finish(qp, peer);
 	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_ACK };
 }
 

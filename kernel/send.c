@@ -14,6 +14,7 @@
 #include "carry.h"
 #include "cq.h"
 #include "datagram.h"
+#include "mw.h"
 #include "qp.h"
 #include "respond.h"
 #include "run.h"
@@ -72,6 +73,17 @@ static void report_drained(struct bellhop_qp *qp)
 	}
 }
 
+/* What is done when it is done here: a window is bound or invalidated. */
+static noinline void execute_local(struct bellhop_qp *qp)
+{
+	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	enum bellhop_reason reason = wqe->op->traits & BELLHOP_OP_INVALIDATE
+					     ? bellhop_mw_invalidate(qp, wqe->head.ex)
+					     : bellhop_mw_bind(qp);
+
+	bellhop_send_complete(qp, bellhop_window_status(reason), reason);
+}
+
 static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 {
 	struct bellhop_sender *send = &qp->send;
@@ -98,8 +110,14 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	send->begun = false;
 	send->moved = 0;
 	bellhop_retry_progress(&send->retry);
-	if (!reason && (send->wqe.op->traits & BELLHOP_OP_READ) && !send->max_rd_atomic)
-		reason = BELLHOP_REASON_NO_RD_ATOMIC;
+	if (!reason && (send->wqe.op->traits & (BELLHOP_OP_READ | BELLHOP_OP_LOCAL))) {
+		if (send->wqe.op->traits & BELLHOP_OP_LOCAL) {
+			execute_local(qp);
+			return true;
+		}
+		if (!send->max_rd_atomic)
+			reason = BELLHOP_REASON_NO_RD_ATOMIC;
+	}
 	if (!reason && send->limits.service == BELLHOP_SERVICE_UD)
 		reason = bellhop_datagram_address(qp);
 	if (reason)

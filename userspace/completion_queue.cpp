@@ -15,6 +15,8 @@ static_assert(int{ BELLHOP_WC_LOC_LEN_ERR } == IBV_WC_LOC_LEN_ERR);
 static_assert(int{ BELLHOP_WC_LOC_QP_OP_ERR } == IBV_WC_LOC_QP_OP_ERR);
 static_assert(int{ BELLHOP_WC_LOC_PROT_ERR } == IBV_WC_LOC_PROT_ERR);
 static_assert(int{ BELLHOP_WC_WR_FLUSH_ERR } == IBV_WC_WR_FLUSH_ERR);
+static_assert(int{ BELLHOP_WC_MW_BIND_ERR } == IBV_WC_MW_BIND_ERR);
+static_assert(int{ BELLHOP_WC_LOC_ACCESS_ERR } == IBV_WC_LOC_ACCESS_ERR);
 static_assert(int{ BELLHOP_WC_REM_INV_REQ_ERR } == IBV_WC_REM_INV_REQ_ERR);
 static_assert(int{ BELLHOP_WC_REM_ACCESS_ERR } == IBV_WC_REM_ACCESS_ERR);
 static_assert(int{ BELLHOP_WC_REM_OP_ERR } == IBV_WC_REM_OP_ERR);
@@ -26,9 +28,13 @@ static_assert(int{ BELLHOP_WC_RDMA_WRITE } == IBV_WC_RDMA_WRITE);
 static_assert(int{ BELLHOP_WC_RDMA_READ } == IBV_WC_RDMA_READ);
 static_assert(int{ BELLHOP_WC_COMP_SWAP } == IBV_WC_COMP_SWAP);
 static_assert(int{ BELLHOP_WC_FETCH_ADD } == IBV_WC_FETCH_ADD);
+static_assert(int{ BELLHOP_WC_BIND_MW } == IBV_WC_BIND_MW);
+static_assert(int{ BELLHOP_WC_LOCAL_INV } == IBV_WC_LOCAL_INV);
 static_assert(int{ BELLHOP_WC_RECV } == IBV_WC_RECV);
 static_assert(int{ BELLHOP_WC_RECV_RDMA_WITH_IMM } == IBV_WC_RECV_RDMA_WITH_IMM);
 static_assert(int{ BELLHOP_WC_WITH_IMM } == IBV_WC_WITH_IMM);
+static_assert(int{ BELLHOP_WC_WITH_INV } == IBV_WC_WITH_INV);
+static_assert(offsetof(ibv_wc, invalidated_rkey) == offsetof(ibv_wc, imm_data));
 
 namespace
 {

@@ -7,6 +7,7 @@
 #include "context.hpp"
 #include "device.hpp"
 #include "mr.hpp"
+#include "mw.hpp"
 #include "pd.hpp"
 #include "queue_pair.hpp"
 #include "shared_queue.hpp"
@@ -18,16 +19,19 @@ namespace bellhop
 constinit const verbs_context_ops OPERATIONS = [] {
 	verbs_context_ops ops{};
 
+	ops.alloc_mw = alloc_mw;
 	ops.alloc_parent_domain = alloc_parent_domain;
 	ops.alloc_pd = alloc_pd;
 	ops.alloc_td = alloc_td;
 	ops.attach_mcast = ibv_cmd_attach_mcast;
+	ops.bind_mw = bind_mw;
 	ops.create_ah = create_ah;
 	ops.create_cq = create_cq;
 	ops.create_cq_ex = create_cq_ex;
 	ops.create_qp = create_qp;
 	ops.create_qp_ex = create_qp_ex;
 	ops.create_srq = create_srq;
+	ops.dealloc_mw = dealloc_mw;
 	ops.dealloc_pd = dealloc_pd;
 	ops.dealloc_td = dealloc_td;
 	ops.dereg_mr = dereg_mr;

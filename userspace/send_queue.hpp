@@ -28,6 +28,19 @@ public:
 		return error;
 	}
 
+	// Binds a window of type 1: 0, EINVAL or ENOMEM.
+	template <bool Locked>
+	int bind(const BindRequest &request) noexcept
+	{
+		BindRequest *bad;
+		bool published;
+		int error = append<Locked, encode_bind>(&request, &bad, published);
+
+		if (published)
+			kick_if_needed();
+		return error;
+	}
+
 	// Begins a session. The queue is locked until complete() or abort().
 	template <bool Locked>
 	void start() noexcept
@@ -50,7 +63,7 @@ public:
 			return;
 		if (int error = admit(session_.next)) {
 			session_.error = error;
-		} else if ((flags & ~SQE_FLAGS) ||
+		} else if ((flags & ~OPCODE_ROWS[opcode].flags) ||
 			   !(OPCODE_ROWS[opcode].services & limits_.service)) {
 			session_.error = EINVAL;
 		} else {
@@ -70,6 +83,13 @@ public:
 	{
 		if (has_entry())
 			write_operands(session_.slot, compare_add, swap);
+	}
+
+	// Says what a window is bound to.
+	void set_bind(const ibv_mw *mw, std::uint32_t rkey, const ibv_mw_bind_info &info) noexcept
+	{
+		if (has_entry() && !(may_bind(mw, rkey) && write_bind(session_.slot, info)))
+			session_.error = EINVAL;
 	}
 
 	// Gives a datagram its address.

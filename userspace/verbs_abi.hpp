@@ -136,14 +136,15 @@ struct verbs_context_ops {
 	BELLHOP_OPS_65(alloc_buf)
 	verbs_op alloc_dm;
 	BELLHOP_OPS_65(alloc_dmah)
-	verbs_op alloc_mw, alloc_null_mr;
+	ibv_mw *(*alloc_mw)(ibv_pd *, ibv_mw_type);
+	verbs_op alloc_null_mr;
 	ibv_pd *(*alloc_parent_domain)(ibv_context *, ibv_parent_domain_init_attr *);
 	ibv_pd *(*alloc_pd)(ibv_context *);
 	ibv_td *(*alloc_td)(ibv_context *, ibv_td_init_attr *);
 	verbs_op async_event, attach_counters_point_flow;
 	int (*attach_mcast)(ibv_qp *, const ibv_gid *, std::uint16_t lid);
-	verbs_op bind_mw, close_xrcd;
-	verbs_op cq_event;
+	int (*bind_mw)(ibv_qp *, ibv_mw *, ibv_mw_bind *);
+	verbs_op close_xrcd, cq_event;
 	ibv_ah *(*create_ah)(ibv_pd *, ibv_ah_attr *);
 	BELLHOP_OPS_65(create_comp_cntr)
 	verbs_op create_counters;
@@ -156,7 +157,7 @@ struct verbs_context_ops {
 	ibv_srq *(*create_srq)(ibv_pd *, ibv_srq_init_attr *);
 	verbs_op create_srq_ex, create_wq;
 	BELLHOP_OPS_65(dealloc_dmah)
-	verbs_op dealloc_mw;
+	int (*dealloc_mw)(ibv_mw *);
 	int (*dealloc_pd)(ibv_pd *);
 	int (*dealloc_td)(ibv_td *);
 	int (*dereg_mr)(verbs_mr *);
@@ -252,6 +253,9 @@ int ibv_cmd_rereg_mr(verbs_mr *, std::uint32_t flags, void *addr, std::size_t le
 		     std::uint64_t iova, int access, ibv_pd *, void *cmd, std::size_t cmd_size,
 		     ib_uverbs_rereg_mr_resp *, std::size_t resp_size);
 int ibv_cmd_dereg_mr(verbs_mr *);
+int ibv_cmd_alloc_mw(ibv_pd *, ibv_mw_type, ibv_mw *, void *cmd, std::size_t cmd_size,
+		     ib_uverbs_alloc_mw_resp *, std::size_t resp_size);
+int ibv_cmd_dealloc_mw(ibv_mw *);
 int ibv_cmd_create_ah(ibv_pd *, ibv_ah *, ibv_ah_attr *, ib_uverbs_create_ah_resp *,
 		      std::size_t resp_size);
 int ibv_cmd_destroy_ah(ibv_ah *);

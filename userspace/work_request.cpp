@@ -73,6 +73,23 @@ void wr_atomic_fetch_add(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t remote
 	queue_of(qp).set_operands(add, 0);
 }
 
+void wr_send_inv(ibv_qp_ex *qp, std::uint32_t invalidate_rkey) noexcept
+{
+	queue_of(qp).build(BELLHOP_WR_SEND_WITH_INV, *qp, invalidate_rkey, 0, 0);
+}
+
+void wr_local_inv(ibv_qp_ex *qp, std::uint32_t invalidate_rkey) noexcept
+{
+	queue_of(qp).build(BELLHOP_WR_LOCAL_INV, *qp, invalidate_rkey, 0, 0);
+}
+
+void wr_bind_mw(ibv_qp_ex *qp, ibv_mw *mw, std::uint32_t rkey,
+		const ibv_mw_bind_info *bind_info) noexcept
+{
+	queue_of(qp).build(BELLHOP_WR_BIND_MW, *qp, rkey, 0, 0);
+	queue_of(qp).set_bind(mw, rkey, *bind_info);
+}
+
 void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, std::uint32_t remote_qpn,
 		    std::uint32_t remote_qkey) noexcept
 {
@@ -137,6 +154,12 @@ void offer_work_requests(QueuePair &qp, std::uint64_t send_ops_flags) noexcept
 		calls.wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	if (send_ops_flags & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 		calls.wr_atomic_fetch_add = wr_atomic_fetch_add;
+	if (send_ops_flags & IBV_QP_EX_WITH_SEND_WITH_INV)
+		calls.wr_send_inv = wr_send_inv;
+	if (send_ops_flags & IBV_QP_EX_WITH_LOCAL_INV)
+		calls.wr_local_inv = wr_local_inv;
+	if (send_ops_flags & IBV_QP_EX_WITH_BIND_MW)
+		calls.wr_bind_mw = wr_bind_mw;
 	if (qp.qp.qp_type == IBV_QPT_UD)
 		calls.wr_set_ud_addr = wr_set_ud_addr;
 	calls.wr_set_sge = wr_set_sge;

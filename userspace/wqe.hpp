@@ -43,6 +43,14 @@ static_assert(int{ BELLHOP_WR_SEND_WITH_IMM } == IBV_WR_SEND_WITH_IMM);
 static_assert(int{ BELLHOP_WR_RDMA_READ } == IBV_WR_RDMA_READ);
 static_assert(int{ BELLHOP_WR_ATOMIC_CMP_AND_SWP } == IBV_WR_ATOMIC_CMP_AND_SWP);
 static_assert(int{ BELLHOP_WR_ATOMIC_FETCH_AND_ADD } == IBV_WR_ATOMIC_FETCH_AND_ADD);
+static_assert(int{ BELLHOP_WR_LOCAL_INV } == IBV_WR_LOCAL_INV);
+static_assert(int{ BELLHOP_WR_BIND_MW } == IBV_WR_BIND_MW);
+static_assert(int{ BELLHOP_WR_SEND_WITH_INV } == IBV_WR_SEND_WITH_INV);
+static_assert(int{ BELLHOP_BIND_REMOTE_WRITE } == IBV_ACCESS_REMOTE_WRITE);
+static_assert(int{ BELLHOP_BIND_REMOTE_READ } == IBV_ACCESS_REMOTE_READ);
+static_assert(int{ BELLHOP_BIND_REMOTE_ATOMIC } == IBV_ACCESS_REMOTE_ATOMIC);
+static_assert(int{ BELLHOP_BIND_ZERO_BASED } == IBV_ACCESS_ZERO_BASED);
+static_assert(offsetof(ibv_send_wr, invalidate_rkey) == offsetof(ibv_send_wr, imm_data));
 static_assert(offsetof(ibv_send_wr, wr.atomic.remote_addr) ==
 	      offsetof(ibv_send_wr, wr.rdma.remote_addr));
 static_assert(int{ BELLHOP_SQE_FENCE } == IBV_SEND_FENCE);
@@ -58,13 +66,24 @@ static_assert(offsetof(bellhop_sge, lkey) == offsetof(ibv_sge, lkey));
 inline constexpr std::uint32_t SQE_FLAGS =
 	BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED | BELLHOP_SQE_SOLICITED | BELLHOP_SQE_INLINE;
 
+// Of what is done on this side alone.
+inline constexpr std::uint32_t SQE_FLAGS_LOCAL = BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED;
+
+// What stands behind the head of an entry.
+enum class Payload : std::uint8_t {
+	BYTES, // elements, or inline
+	WORD, // an element, and what an atomic works with
+	KEY, // nothing: the head has the key that is invalidated
+	BIND, // what a window is bound to
+};
+
 // What an opcode uses of a request: masks, because a field that it does not use must be zero.
 struct OpcodeRow {
 	std::uint32_t flags; // allowed
 	std::uint32_t ex;
 	std::uint64_t target; // the remote address and its key
 	Service services; // those that have it
-	bool atomic = false;
+	Payload payload = Payload::BYTES;
 	std::uint64_t swap = 0; // of an atomic
 };
 static_assert(std::has_single_bit(sizeof(OpcodeRow)), "found with a shift");
@@ -75,10 +94,14 @@ inline constexpr OpcodeRow OPCODE_ROWS[] = {
 	{ SQE_FLAGS, 0, 0, SERVICES_ALL }, // SEND
 	{ SQE_FLAGS, ~0U, 0, SERVICES_ALL }, // SEND_WITH_IMM
 	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC }, // RDMA_READ
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC, true, ~0ULL }, // CMP_AND_SWP
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC, true, 0 }, // FETCH_AND_ADD
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC, Payload::WORD,
+	  ~0ULL }, // CMP_AND_SWP
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC, Payload::WORD }, // FETCH_AND_ADD
+	{ SQE_FLAGS_LOCAL, ~0U, 0, SERVICES_CONNECTED, Payload::KEY }, // LOCAL_INV
+	{ SQE_FLAGS_LOCAL, 0, 0, SERVICES_CONNECTED, Payload::BIND }, // BIND_MW
+	{ SQE_FLAGS, ~0U, 0, SERVICE_RC }, // SEND_WITH_INV
 };
-static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_ATOMIC_FETCH_AND_ADD + 1);
+static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_SEND_WITH_INV + 1);
 
 // The part of a send entry's head that depends on its payload, as one store.
 inline void write_shape(void *slot, std::uint8_t opcode, std::uint8_t flags, std::uint32_t num_sge,
@@ -119,6 +142,33 @@ inline void write_operands(void *slot, std::uint64_t compare_add, std::uint64_t 
 
 	*reinterpret_cast<bellhop_operands *>(element + 1) = { .compare_add = compare_add,
 							       .swap = swap };
+}
+
+// Of a bind. Returns false when there is no such access.
+inline bool write_bind(void *slot, const ibv_mw_bind_info &info) noexcept
+{
+	constexpr unsigned GRANTED = BELLHOP_BIND_REMOTE_WRITE | BELLHOP_BIND_REMOTE_READ |
+				     BELLHOP_BIND_REMOTE_ATOMIC | BELLHOP_BIND_ZERO_BASED;
+	// A window gives its owner nothing, and hints have no use; programs ask for both.
+	constexpr unsigned IGNORED = IBV_ACCESS_LOCAL_WRITE | unsigned{ IBV_ACCESS_OPTIONAL_RANGE };
+	auto access = static_cast<std::uint32_t>(info.mw_access_flags);
+
+	if (access & ~(GRANTED | IGNORED))
+		return false;
+	*reinterpret_cast<bellhop_bind *>(static_cast<bellhop_sqe *>(slot) + 1) = {
+		.addr = info.addr,
+		.length = info.length,
+		.lkey = info.mr ? info.mr->lkey : 0,
+		.access = access & GRANTED,
+	};
+	return true;
+}
+
+// Whether a request may bind a window to have that rkey: one of type 2, whose program chooses
+// the low byte.
+inline bool may_bind(const ibv_mw *mw, std::uint32_t rkey) noexcept
+{
+	return mw && mw->type == IBV_MW_TYPE_2 && !((mw->rkey ^ rkey) & ~0xffU);
 }
 
 // Of a datagram: where to. Returns false when there is no such QP number.
@@ -178,6 +228,29 @@ private:
 	std::uint32_t length_ = 0;
 };
 
+// The payload that is not bytes, and the head's target. Returns 0 or EINVAL.
+[[gnu::cold]] inline int encode_special(void *slot, const ibv_send_wr &wr, std::uint8_t opcode,
+					std::uint8_t flags) noexcept
+{
+	const OpcodeRow &row = OPCODE_ROWS[opcode];
+
+	if (row.payload == Payload::WORD) {
+		write_operands(slot, wr.wr.atomic.compare_add, wr.wr.atomic.swap & row.swap);
+		write_target(slot, 0, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr);
+		return 0;
+	}
+	// Elements have no meaning here, whatever the program has left there.
+	write_shape(slot, opcode, flags, 0, 0);
+	if (row.payload == Payload::KEY) {
+		write_target(slot, wr.invalidate_rkey, 0, 0);
+		return 0;
+	}
+	if (!may_bind(wr.bind_mw.mw, wr.bind_mw.rkey) || !write_bind(slot, wr.bind_mw.bind_info))
+		return EINVAL;
+	write_target(slot, wr.bind_mw.rkey, 0, 0);
+	return 0;
+}
+
 // Writes a send entry. Returns 0, or EINVAL when the queue cannot take the request.
 inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limits) noexcept
 {
@@ -211,16 +284,35 @@ inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limit
 	} else {
 		write_elements(sqe_payload(slot, limits), wr.sg_list, num_sge);
 		write_shape(slot, opcode, flags, num_sge, 0);
-		if (row.atomic) [[unlikely]] {
-			write_operands(slot, wr.wr.atomic.compare_add,
-				       wr.wr.atomic.swap & row.swap);
-			write_target(slot, 0, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr);
-			return 0;
-		}
+		if (row.payload != Payload::BYTES) [[unlikely]]
+			return encode_special(slot, wr, opcode, flags);
 	}
 	write_target(slot, wr.imm_data & row.ex,
 		     wr.wr.rdma.rkey & static_cast<std::uint32_t>(row.target),
 		     wr.wr.rdma.remote_addr & row.target);
+	return 0;
+}
+
+// Binds a window of type 1.
+struct BindRequest {
+	const BindRequest *next = nullptr;
+	std::uint64_t wr_id;
+	unsigned flags;
+	std::uint32_t rkey; // that the window is to have
+	const ibv_mw_bind_info &info;
+};
+
+// Writes its entry. Returns 0, or EINVAL when there is no such request.
+inline int encode_bind(void *slot, const BindRequest &request, const WqeLimits &limits) noexcept
+{
+	const OpcodeRow &row = OPCODE_ROWS[BELLHOP_WR_BIND_MW];
+
+	if ((request.flags & ~row.flags) || !(row.services & limits.service) ||
+	    (request.info.mw_access_flags & IBV_ACCESS_ZERO_BASED) ||
+	    !write_bind(slot, request.info))
+		return EINVAL;
+	write_shape(slot, BELLHOP_WR_BIND_MW, static_cast<std::uint8_t>(request.flags), 0, 0);
+	write_target(slot, request.rkey, 0, 0);
 	return 0;
 }
 

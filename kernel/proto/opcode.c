@@ -16,6 +16,12 @@
 		.access = BELLHOP_ACCESS_REMOTE_ATOMIC,                                            \
 	}
 
+#define LOCAL(more_traits, completes_as)                                                           \
+	{                                                                                          \
+		.services = CONNECTED, .traits = BELLHOP_OP_LOCAL | (more_traits),                 \
+		.flags = BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED, .wc = (completes_as),           \
+	}
+
 const struct bellhop_opcode bellhop_opcode_rows[] = {
 	[BELLHOP_WR_RDMA_WRITE] =
 		{
@@ -60,5 +66,16 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 		},
 	[BELLHOP_WR_ATOMIC_CMP_AND_SWP] = ATOMIC(BELLHOP_WC_COMP_SWAP),
 	[BELLHOP_WR_ATOMIC_FETCH_AND_ADD] = ATOMIC(BELLHOP_WC_FETCH_ADD),
+	[BELLHOP_WR_LOCAL_INV] = LOCAL(BELLHOP_OP_INVALIDATE, BELLHOP_WC_LOCAL_INV),
+	[BELLHOP_WR_BIND_MW] = LOCAL(0, BELLHOP_WC_BIND_MW),
+	/* An unreliable connection has no packet that asks for it (IBA 9.2, table 38). */
+	[BELLHOP_WR_SEND_WITH_INV] =
+		{
+			.services = BELLHOP_SERVICE_RC,
+			.traits = BELLHOP_OP_RECV | BELLHOP_OP_SCATTER | BELLHOP_OP_INVALIDATE,
+			.flags = SEND_FLAGS,
+			.wc = BELLHOP_WC_SEND,
+			.recv_wc = BELLHOP_WC_RECV,
+		},
 	[BELLHOP_OPCODES] = {},
 };

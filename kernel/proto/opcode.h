@@ -13,6 +13,8 @@ enum bellhop_opcode_traits {
 	BELLHOP_OP_READ = 1 << 3, /* payload comes back to the requester */
 	BELLHOP_OP_IMM = 1 << 4,
 	BELLHOP_OP_ATOMIC = 1 << 5, /* changes a word, and BELLHOP_OP_READ brings the old one */
+	BELLHOP_OP_LOCAL = 1 << 6, /* is about a window of this side, and goes nowhere */
+	BELLHOP_OP_INVALIDATE = 1 << 7, /* unbinds a window: this side's, or else the other's */
 };
 
 /**
@@ -34,7 +36,7 @@ struct bellhop_opcode {
 };
 
 /* Rows by opcode, and behind them one for every opcode that there is not. */
-#define BELLHOP_OPCODES (BELLHOP_WR_ATOMIC_FETCH_AND_ADD + 1)
+#define BELLHOP_OPCODES (BELLHOP_WR_SEND_WITH_INV + 1)
 extern const struct bellhop_opcode bellhop_opcode_rows[BELLHOP_OPCODES + 1];
 
 /**

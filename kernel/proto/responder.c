@@ -12,6 +12,12 @@
 		.requester = BELLHOP_WC_REM_ACCESS_ERR, .responder = BELLHOP_WC_WR_FLUSH_ERR,      \
 		.fatal = true, .event = BELLHOP_EVENT_ACCESS,                                      \
 	}
+/* The message has come, but not what it was to do: its receive tells (IBA 9.9.3). */
+#define INVALIDATION_ERROR                                                                         \
+	{                                                                                          \
+		.requester = BELLHOP_WC_REM_ACCESS_ERR, .responder = BELLHOP_WC_LOC_ACCESS_ERR,    \
+		.fatal = true,                                                                     \
+	}
 #define OPERATION_ERROR(recv_status)                                                               \
 	{                                                                                          \
 		.requester = BELLHOP_WC_REM_OP_ERR, .responder = (recv_status), .fatal = true,     \
@@ -27,6 +33,7 @@ static const struct bellhop_refusal refusals[] = {
 	[BELLHOP_REASON_RKEY_PD] = ACCESS_ERROR,
 	[BELLHOP_REASON_RKEY_ACCESS] = ACCESS_ERROR,
 	[BELLHOP_REASON_RKEY_RANGE] = ACCESS_ERROR,
+	[BELLHOP_REASON_RKEY_QP] = ACCESS_ERROR,
 	[BELLHOP_REASON_QP_ACCESS] =
 		INVALID_REQUEST(BELLHOP_WC_WR_FLUSH_ERR, BELLHOP_EVENT_REQUEST),
 	[BELLHOP_REASON_NO_RD_ATOMIC] =
@@ -37,6 +44,11 @@ static const struct bellhop_refusal refusals[] = {
 		INVALID_REQUEST(BELLHOP_WC_LOC_LEN_ERR, BELLHOP_EVENT_NONE),
 	[BELLHOP_REASON_RECV_FAULTY] = OPERATION_ERROR(BELLHOP_WC_LOC_QP_OP_ERR),
 	[BELLHOP_REASON_SEQUENCE] = INVALID_REQUEST(BELLHOP_WC_LOC_QP_OP_ERR, BELLHOP_EVENT_NONE),
+	[BELLHOP_REASON_MW_UNKNOWN] = INVALIDATION_ERROR,
+	[BELLHOP_REASON_MW_PD] = INVALIDATION_ERROR,
+	[BELLHOP_REASON_MW_TYPE] = INVALIDATION_ERROR,
+	[BELLHOP_REASON_MW_UNBOUND] = INVALIDATION_ERROR,
+	[BELLHOP_REASON_MW_QP] = INVALIDATION_ERROR,
 	/* The requester gave up; the responder does not know of it. */
 	[BELLHOP_REASON_RNR] = { .requester = BELLHOP_WC_RNR_RETRY_EXC_ERR },
 	[BELLHOP_REASON_SILENT] = { .requester = BELLHOP_WC_RETRY_EXC_ERR },

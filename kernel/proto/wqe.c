@@ -52,7 +52,8 @@ static u64 copy_elements(struct bellhop_sge *to, const struct bellhop_sge *from,
 static bool has_unused(const struct bellhop_sqe *head, const struct bellhop_opcode *op)
 {
 	return (!(op->traits & BELLHOP_OP_REMOTE) && (head->remote_addr || head->rkey)) ||
-	       (!(op->traits & BELLHOP_OP_IMM) && head->ex);
+	       (!(op->traits & (BELLHOP_OP_IMM | BELLHOP_OP_LOCAL | BELLHOP_OP_INVALIDATE)) &&
+		head->ex);
 }
 
 static enum bellhop_reason copy_address(struct bellhop_av *av, const void *from)
@@ -77,6 +78,21 @@ static enum bellhop_reason decode_atomic(struct bellhop_send_wqe *wqe, const voi
 	if (wqe->head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD && wqe->operands.swap)
 		return BELLHOP_REASON_WR_RESERVED;
 	return BELLHOP_REASON_NONE;
+}
+
+/* A bind stands where the elements would, and every slot has the room. */
+static enum bellhop_reason decode_local(struct bellhop_send_wqe *wqe, const void *payload)
+{
+	const u32 access = BELLHOP_BIND_REMOTE_WRITE | BELLHOP_BIND_REMOTE_READ |
+			   BELLHOP_BIND_REMOTE_ATOMIC | BELLHOP_BIND_ZERO_BASED;
+
+	if (wqe->head.num_sge)
+		return BELLHOP_REASON_WR_NUM_SGE;
+	if (wqe->head.opcode != BELLHOP_WR_BIND_MW)
+		return BELLHOP_REASON_NONE;
+	wqe->bind = *(const struct bellhop_bind *)payload;
+	barrier();
+	return wqe->bind.access & ~access ? BELLHOP_REASON_WR_FLAGS : BELLHOP_REASON_NONE;
 }
 
 enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const void *slot,
@@ -119,8 +135,9 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 	length = copy_elements(wqe->sge, payload, head->num_sge);
 	if (length > BELLHOP_MAX_MESSAGE)
 		return BELLHOP_REASON_WR_LENGTH;
-	if (wqe->op->traits & BELLHOP_OP_ATOMIC) {
-		reason = decode_atomic(wqe, payload, length);
+	if (wqe->op->traits & (BELLHOP_OP_ATOMIC | BELLHOP_OP_LOCAL)) {
+		reason = wqe->op->traits & BELLHOP_OP_ATOMIC ? decode_atomic(wqe, payload, length)
+							     : decode_local(wqe, payload);
 		if (reason)
 			return reason;
 	}

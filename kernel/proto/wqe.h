@@ -31,6 +31,7 @@ struct bellhop_wqe_limits {
  * @operands: of an atomic operation
  * @sge: the elements, or with BELLHOP_SQE_INLINE none
  * @data: the inline bytes
+ * @bind: of a window that is to be bound, instead
  */
 struct bellhop_send_wqe {
 	struct bellhop_sqe head;
@@ -41,6 +42,7 @@ struct bellhop_send_wqe {
 	union {
 		struct bellhop_sge sge[BELLHOP_MAX_SGE];
 		u8 data[BELLHOP_MAX_INLINE];
+		struct bellhop_bind bind;
 	};
 };
 

@@ -33,6 +33,16 @@ std::vector<u8> slot_of(FuzzedDataProvider &input, u32 stride)
 	return bytes;
 }
 
+bool takes_inline(u8 opcode)
+{
+	return opcode < BELLHOP_WR_RDMA_READ || opcode == BELLHOP_WR_SEND_WITH_INV;
+}
+
+bool is_local(u8 opcode)
+{
+	return opcode == BELLHOP_WR_LOCAL_INV || opcode == BELLHOP_WR_BIND_MW;
+}
+
 // What is accepted is within every limit.
 void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 		    const bellhop_wqe_limits &limits)
@@ -49,7 +59,7 @@ void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 		REQUIRE(!std::memcmp(&wqe.av, payload - sizeof(wqe.av), sizeof(wqe.av)));
 	}
 	if (head.flags & BELLHOP_SQE_INLINE) {
-		REQUIRE(head.opcode < BELLHOP_WR_RDMA_READ);
+		REQUIRE(takes_inline(head.opcode));
 		REQUIRE(!head.num_sge);
 		REQUIRE(wqe.length == head.inline_length);
 		REQUIRE(wqe.length <= limits.max_inline);
@@ -59,6 +69,12 @@ void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 		REQUIRE(head.num_sge <= limits.max_sge);
 		REQUIRE(wqe.length == sum_of(wqe.sge, head.num_sge));
 		REQUIRE(!std::memcmp(wqe.sge, payload, head.num_sge * sizeof(bellhop_sge)));
+	}
+	if (is_local(head.opcode))
+		REQUIRE(!head.num_sge && !head.rkey && !head.remote_addr && !wqe.length);
+	if (head.opcode == BELLHOP_WR_BIND_MW) {
+		REQUIRE(!std::memcmp(&wqe.bind, payload, sizeof(wqe.bind)));
+		REQUIRE(!(wqe.bind.access & ~0x2eu));
 	}
 	if (wqe.op->traits & BELLHOP_OP_ATOMIC) {
 		REQUIRE(head.num_sge == 1 && wqe.length == BELLHOP_ATOMIC_BYTES);
@@ -83,10 +99,12 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 			(limits.service == BELLHOP_SERVICE_UD && head.opcode != BELLHOP_WR_SEND &&
 			 head.opcode != BELLHOP_WR_SEND_WITH_IMM) ||
 			(limits.service == BELLHOP_SERVICE_UC &&
-			 head.opcode >= BELLHOP_WR_RDMA_READ));
+			 head.opcode >= BELLHOP_WR_RDMA_READ && !is_local(head.opcode)));
 		break;
 	case BELLHOP_REASON_WR_FLAGS:
-		REQUIRE((head.flags & 0xf0) || (is_inline && head.opcode >= BELLHOP_WR_RDMA_READ));
+		REQUIRE((head.flags & 0xf0) || (is_inline && !takes_inline(head.opcode)) ||
+			(is_local(head.opcode) && (head.flags & BELLHOP_SQE_SOLICITED)) ||
+			(head.opcode == BELLHOP_WR_BIND_MW && (wqe.bind.access & ~0x2eu)));
 		break;
 	case BELLHOP_REASON_WR_RESERVED:
 		REQUIRE(head.reserved || head.ex || head.rkey || head.remote_addr ||
@@ -101,7 +119,8 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 				  : head.inline_length != 0);
 		break;
 	case BELLHOP_REASON_WR_NUM_SGE:
-		REQUIRE(head.num_sge > limits.max_sge || (is_atomic && head.num_sge != 1));
+		REQUIRE(head.num_sge > limits.max_sge || (is_atomic && head.num_sge != 1) ||
+			(is_local(head.opcode) && head.num_sge));
 		break;
 	case BELLHOP_REASON_WR_LENGTH:
 		REQUIRE(head.num_sge <= limits.max_sge);

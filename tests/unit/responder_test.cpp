@@ -104,9 +104,10 @@ TEST(responder, admit__no_rd_atomic_stops_reads_and_atomics_only)
 
 	responder.max_rd_atomic = 0;
 	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++)
-		EXPECT_EQ(admit(responder, opcode), opcode >= BELLHOP_WR_RDMA_READ
-							    ? BELLHOP_REASON_NO_RD_ATOMIC
-							    : BELLHOP_REASON_NONE);
+		EXPECT_EQ(admit(responder, opcode),
+			  bellhop_opcode_row(opcode)->traits & BELLHOP_OP_READ
+				  ? BELLHOP_REASON_NO_RD_ATOMIC
+				  : BELLHOP_REASON_NONE);
 }
 
 TEST(responder, admit__silence_comes_before_every_answer)
@@ -124,6 +125,8 @@ TEST(responder, refuse__every_reason_there_can_be)
 	using Row = std::tuple<int, int, bool, int>;
 	const Row own_memory{ IBV_WC_REM_OP_ERR, IBV_WC_LOC_PROT_ERR, true, BELLHOP_EVENT_NONE };
 	const Row access{ IBV_WC_REM_ACCESS_ERR, IBV_WC_WR_FLUSH_ERR, true, BELLHOP_EVENT_ACCESS };
+	const Row invalidation{ IBV_WC_REM_ACCESS_ERR, IBV_WC_LOC_ACCESS_ERR, true,
+				BELLHOP_EVENT_NONE };
 	const Row request{ IBV_WC_REM_INV_REQ_ERR, IBV_WC_WR_FLUSH_ERR, true,
 			   BELLHOP_EVENT_REQUEST };
 	const Row broken{ IBV_WC_FATAL_ERR, IBV_WC_FATAL_ERR, true, BELLHOP_EVENT_NONE };
@@ -136,6 +139,12 @@ TEST(responder, refuse__every_reason_there_can_be)
 		{ BELLHOP_REASON_RKEY_PD, access },
 		{ BELLHOP_REASON_RKEY_ACCESS, access },
 		{ BELLHOP_REASON_RKEY_RANGE, access },
+		{ BELLHOP_REASON_RKEY_QP, access },
+		{ BELLHOP_REASON_MW_UNKNOWN, invalidation },
+		{ BELLHOP_REASON_MW_PD, invalidation },
+		{ BELLHOP_REASON_MW_TYPE, invalidation },
+		{ BELLHOP_REASON_MW_UNBOUND, invalidation },
+		{ BELLHOP_REASON_MW_QP, invalidation },
 		{ BELLHOP_REASON_QP_ACCESS, request },
 		{ BELLHOP_REASON_NO_RD_ATOMIC, request },
 		{ BELLHOP_REASON_ALIGNMENT, request },
@@ -173,6 +182,12 @@ TEST(responder, refuse__the_responder_s_own_faults)
 		switch (reason) {
 		case BELLHOP_REASON_RKEY_UNKNOWN:
 		case BELLHOP_REASON_RKEY_PD:
+		case BELLHOP_REASON_RKEY_QP:
+		case BELLHOP_REASON_MW_UNKNOWN:
+		case BELLHOP_REASON_MW_PD:
+		case BELLHOP_REASON_MW_TYPE:
+		case BELLHOP_REASON_MW_UNBOUND:
+		case BELLHOP_REASON_MW_QP:
 		case BELLHOP_REASON_RKEY_ACCESS:
 		case BELLHOP_REASON_RKEY_RANGE:
 		case BELLHOP_REASON_QP_ACCESS:

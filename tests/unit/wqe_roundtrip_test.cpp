@@ -131,6 +131,97 @@ TEST(wqe_roundtrip, send__an_atomic_carries_its_operands)
 	}
 }
 
+TEST(wqe_roundtrip, send__a_key_to_be_invalidated)
+{
+	for (u8 opcode : { BELLHOP_WR_LOCAL_INV, BELLHOP_WR_SEND_WITH_INV }) {
+		std::vector<ibv_sge> sges = elements(2);
+		ibv_send_wr wr = send_request(opcode, IBV_SEND_SIGNALED, sges);
+		const bool is_send = opcode == BELLHOP_WR_SEND_WITH_INV;
+
+		wr.invalidate_rkey = 0x80112233;
+		bellhop_send_wqe wqe = carry(wr, kEdges[3]);
+
+		EXPECT_EQ(wqe.head.ex, 0x80112233u);
+		EXPECT_EQ(wqe.head.rkey, 0u);
+		EXPECT_EQ(wqe.head.remote_addr, 0u);
+		EXPECT_EQ(wqe.head.num_sge, is_send ? 2 : 0);
+		if (is_send)
+			expect_elements(wqe.sge, sges);
+	}
+}
+
+TEST(wqe_roundtrip, send__a_bind)
+{
+	std::vector<ibv_sge> none;
+	ibv_mr mr{};
+	ibv_mw mw{};
+	ibv_send_wr wr = send_request(BELLHOP_WR_BIND_MW, IBV_SEND_SIGNALED, none);
+
+	mr.lkey = 0x55;
+	mw.type = IBV_MW_TYPE_2;
+	mw.rkey = 0x80112233;
+	for (const bellhop_wqe_limits &limits : kEdges) {
+		wr.bind_mw = { &mw, 0x80112299, { &mr, 0x1000, ~0ULL, IBV_ACCESS_REMOTE_WRITE } };
+		bellhop_send_wqe wqe = carry(wr, limits);
+		EXPECT_EQ(wqe.head.ex, 0x80112299u);
+		EXPECT_EQ(wqe.head.rkey, 0u);
+		EXPECT_EQ(wqe.head.remote_addr, 0u);
+		EXPECT_EQ(wqe.bind.addr, 0x1000u);
+		EXPECT_EQ(wqe.bind.length, ~0ULL);
+		EXPECT_EQ(wqe.bind.lkey, 0x55u);
+		EXPECT_EQ(wqe.bind.access, u32(BELLHOP_BIND_REMOTE_WRITE));
+
+		/* What a window cannot give is left out. */
+		wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_ZERO_BASED |
+						       IBV_ACCESS_LOCAL_WRITE |
+						       IBV_ACCESS_RELAXED_ORDERING;
+		wr.bind_mw.bind_info.mr = nullptr;
+		wqe = carry(wr, limits);
+		EXPECT_EQ(wqe.bind.lkey, 0u);
+		EXPECT_EQ(wqe.bind.access, u32(BELLHOP_BIND_ZERO_BASED));
+	}
+	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_MW_BIND;
+	EXPECT_EQ(encode(wr, kEdges[0]), EINVAL);
+	wr.bind_mw.bind_info.mw_access_flags = 0;
+	EXPECT_EQ(encode(wr, kEdges[0]), 0);
+	wr.bind_mw.rkey ^= 0x100;
+	EXPECT_EQ(encode(wr, kEdges[0]), EINVAL);
+	wr.bind_mw.rkey ^= 0x100;
+	mw.type = IBV_MW_TYPE_1;
+	EXPECT_EQ(encode(wr, kEdges[0]), EINVAL);
+	wr.bind_mw.mw = nullptr;
+	EXPECT_EQ(encode(wr, kEdges[0]), EINVAL);
+}
+
+TEST(wqe_roundtrip, send__a_bind_of_type_1)
+{
+	ibv_mr mr{};
+	ibv_mw_bind_info info = { &mr, 0x1000, 0, IBV_ACCESS_REMOTE_READ };
+	const bellhop_wqe_limits limits = { 0, 0, BELLHOP_SERVICE_UC };
+	auto slot = used_slot(bellhop_wqe_send_stride(&limits));
+	bellhop_send_wqe wqe{};
+	const auto encoded = [&](unsigned flags, bellhop::Service service) {
+		const bellhop::WqeLimits library = { 0, 0, service };
+
+		return bellhop::encode_bind(
+			slot.get(),
+			{ .wr_id = 1, .flags = flags, .rkey = 0x80112233, .info = info }, library);
+	};
+
+	mr.lkey = 0x55;
+	ASSERT_EQ(encoded(IBV_SEND_SIGNALED | IBV_SEND_FENCE, bellhop::SERVICE_UC), 0);
+	ASSERT_EQ(bellhop_wqe_decode_send(&wqe, slot.get(), &limits), BELLHOP_REASON_NONE);
+	EXPECT_EQ(wqe.head.opcode, BELLHOP_WR_BIND_MW);
+	EXPECT_EQ(wqe.head.flags, BELLHOP_SQE_SIGNALED | BELLHOP_SQE_FENCE);
+	EXPECT_EQ(wqe.head.ex, 0x80112233u);
+	EXPECT_EQ(wqe.bind.lkey, 0x55u);
+	EXPECT_EQ(wqe.bind.length, 0u);
+	EXPECT_EQ(encoded(IBV_SEND_INLINE, bellhop::SERVICE_UC), EINVAL);
+	EXPECT_EQ(encoded(0, bellhop::SERVICE_UD), EINVAL);
+	info.mw_access_flags = IBV_ACCESS_ZERO_BASED;
+	EXPECT_EQ(encoded(0, bellhop::SERVICE_UC), EINVAL);
+}
+
 TEST(wqe_roundtrip, send__every_flag)
 {
 	std::vector<ibv_sge> sges = elements(1);
@@ -287,7 +378,8 @@ TEST(wqe_roundtrip, datagram__refused_by_both)
 
 	for (u8 opcode :
 	     { BELLHOP_WR_RDMA_WRITE, BELLHOP_WR_RDMA_WRITE_WITH_IMM, BELLHOP_WR_RDMA_READ,
-	       BELLHOP_WR_ATOMIC_CMP_AND_SWP, BELLHOP_WR_ATOMIC_FETCH_AND_ADD }) {
+	       BELLHOP_WR_ATOMIC_CMP_AND_SWP, BELLHOP_WR_ATOMIC_FETCH_AND_ADD, BELLHOP_WR_LOCAL_INV,
+	       BELLHOP_WR_BIND_MW, BELLHOP_WR_SEND_WITH_INV }) {
 		auto slot = used_slot(bellhop_wqe_send_stride(&limits));
 		ibv_send_wr wr = send_request(opcode, 0, none);
 		bellhop_send_wqe wqe;

@@ -285,6 +285,40 @@ TEST(wqe, decode_send__an_atomic_has_one_element_and_two_operands)
 	}
 }
 
+TEST(wqe, decode_send__a_bind_stands_behind_the_head_in_every_queue)
+{
+	for (const bellhop_wqe_limits &limits :
+	     { bellhop_wqe_limits{ 0, 0, BELLHOP_SERVICE_RC },
+	       bellhop_wqe_limits{ 0, 0, BELLHOP_SERVICE_UC }, kWidest }) {
+		SendSlot slot{ bellhop_wqe_send_stride(&limits) };
+		bellhop_bind bind = { 0x1234'5678'9abcULL, ~0ULL, 0x77, 0 };
+		bellhop_send_wqe wqe;
+		const auto decoded = [&](u8 opcode, u16 num_sge) {
+			slot.set_head(send_head(opcode, 0, num_sge));
+			std::memcpy(slot.payload(), &bind, sizeof(bind));
+			std::memset(&wqe, 0xa5, sizeof(wqe));
+			return bellhop_wqe_decode_send(&wqe, slot.bytes(), &limits);
+		};
+
+		for (unsigned bit = 0; bit < 32; bit++) {
+			const bool known = bit == 1 || bit == 2 || bit == 3 || bit == 5;
+
+			bind.access = 1u << bit;
+			EXPECT_EQ(decoded(BELLHOP_WR_BIND_MW, 0),
+				  known ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_FLAGS)
+				<< bit;
+			EXPECT_EQ(wqe.length, 0u);
+			EXPECT_EQ(std::memcmp(&wqe.bind, &bind, sizeof(bind)), 0);
+			/* What is there does not matter to what needs it not. */
+			EXPECT_EQ(decoded(BELLHOP_WR_LOCAL_INV, 0), BELLHOP_REASON_NONE);
+			EXPECT_EQ(wqe.length, 0u);
+		}
+		bind = {};
+		for (u8 opcode : { BELLHOP_WR_BIND_MW, BELLHOP_WR_LOCAL_INV })
+			EXPECT_EQ(decoded(opcode, 1), BELLHOP_REASON_WR_NUM_SGE);
+	}
+}
+
 /* A queue without elements has no room for one. */
 TEST(wqe, decode_send__an_atomic_needs_a_queue_with_elements)
 {
@@ -302,14 +336,14 @@ TEST(wqe, decode_send__what_an_opcode_does_not_use_is_zero)
 	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++) {
 		u8 traits = bellhop_opcode_row(opcode)->traits;
 		bool is_remote = traits & BELLHOP_OP_REMOTE;
-		bool has_imm = traits & BELLHOP_OP_IMM;
+		bool has_ex = traits & (BELLHOP_OP_IMM | BELLHOP_OP_LOCAL | BELLHOP_OP_INVALIDATE);
 		bellhop_sqe ex = least_head(opcode), rkey = ex, addr = ex;
 		bellhop_send_wqe wqe;
 
 		ex.ex = 1;
 		rkey.rkey = 1U << 31;
 		addr.remote_addr = 1ULL << 63;
-		EXPECT_EQ(decode_least(wqe, ex) == BELLHOP_REASON_NONE, has_imm) << int(opcode);
+		EXPECT_EQ(decode_least(wqe, ex) == BELLHOP_REASON_NONE, has_ex) << int(opcode);
 		EXPECT_EQ(decode_least(wqe, rkey) == BELLHOP_REASON_NONE, is_remote) << int(opcode);
 		EXPECT_EQ(decode_least(wqe, addr),
 			  is_remote ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_RESERVED)

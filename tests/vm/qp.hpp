@@ -115,6 +115,7 @@ struct QpShape {
 	bool extended = false; /* ibv_wr_*() may be used */
 	ibv_qp_type type = IBV_QPT_RC;
 	ibv_srq *srq = nullptr; /* where it receives from */
+	bool windows = false; /* with @extended, those of memory windows as well */
 };
 
 /** A queue pair. */
@@ -141,6 +142,11 @@ public:
 			if (shape.type != IBV_QPT_UD)
 				attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE |
 						       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+			if (shape.type != IBV_QPT_UD && shape.windows)
+				attr.send_ops_flags |=
+					IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
+			if (shape.type == IBV_QPT_RC && shape.windows)
+				attr.send_ops_flags |= IBV_QP_EX_WITH_SEND_WITH_INV;
 			if (shape.type == IBV_QPT_RC)
 				attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 						       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |

@@ -53,6 +53,10 @@ TEST_F(Query, device)
 	EXPECT_GE(limits.max_cq, 16384);
 	EXPECT_GE(limits.max_mr, 16384);
 	EXPECT_GE(limits.max_pd, 16384);
+	EXPECT_GE(limits.max_mw, 16384);
+	EXPECT_TRUE(limits.device_cap_flags & IBV_DEVICE_MEM_WINDOW);
+	EXPECT_TRUE(limits.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B);
+	EXPECT_FALSE(limits.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2A);
 	EXPECT_EQ(limits.max_sge, 32);
 	EXPECT_GE(limits.max_sge_rd, 1);
 	EXPECT_EQ(limits.max_qp_rd_atom, 128);

@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define BELLHOP_ABI_VERSION 5
+#define BELLHOP_ABI_VERSION 6
 #define BELLHOP_DRIVER_ID 0x62656c6c
 
 /* The most that one work queue entry carries. */
@@ -141,6 +141,9 @@ enum bellhop_wr_opcode {
 	BELLHOP_WR_RDMA_READ = 4,
 	BELLHOP_WR_ATOMIC_CMP_AND_SWP = 5,
 	BELLHOP_WR_ATOMIC_FETCH_AND_ADD = 6,
+	BELLHOP_WR_LOCAL_INV = 7,
+	BELLHOP_WR_BIND_MW = 8,
+	BELLHOP_WR_SEND_WITH_INV = 9,
 };
 
 enum bellhop_sqe_flags {
@@ -160,7 +163,11 @@ struct bellhop_sqe {
 	__u8 flags;
 	__u16 num_sge;
 	__u32 inline_length;
-	__u32 ex; /* immediate data, as it goes on the wire (big endian) */
+	/*
+	 * Immediate data, as it goes on the wire (big endian); or the rkey that a window gets by
+	 * being bound, or that is invalidated.
+	 */
+	__u32 ex;
 	__u32 rkey;
 	__aligned_u64 remote_addr;
 	__aligned_u64 reserved;
@@ -176,6 +183,25 @@ struct bellhop_operands {
 };
 
 #define BELLHOP_ATOMIC_BYTES 8
+
+/*
+ * What a window is bound to: stands behind the head, which has no elements then. A window of type
+ * 1 with @length 0 is unbound.
+ */
+struct bellhop_bind {
+	__aligned_u64 addr;
+	__aligned_u64 length;
+	__u32 lkey; /* of the region */
+	__u32 access; /* enum bellhop_bind_access */
+};
+
+/* What a window opens to the other side; the values are those of enum ibv_access_flags. */
+enum bellhop_bind_access {
+	BELLHOP_BIND_REMOTE_WRITE = 1 << 1,
+	BELLHOP_BIND_REMOTE_READ = 1 << 2,
+	BELLHOP_BIND_REMOTE_ATOMIC = 1 << 3,
+	BELLHOP_BIND_ZERO_BASED = 1 << 5, /* its first byte has address 0 */
+};
 
 /*
  * Where a datagram goes: stands between head and payload in every entry of a send
@@ -209,6 +235,8 @@ enum bellhop_wc_status {
 	BELLHOP_WC_LOC_QP_OP_ERR = 2,
 	BELLHOP_WC_LOC_PROT_ERR = 4,
 	BELLHOP_WC_WR_FLUSH_ERR = 5,
+	BELLHOP_WC_MW_BIND_ERR = 6,
+	BELLHOP_WC_LOC_ACCESS_ERR = 8,
 	BELLHOP_WC_REM_INV_REQ_ERR = 9,
 	BELLHOP_WC_REM_ACCESS_ERR = 10,
 	BELLHOP_WC_REM_OP_ERR = 11,
@@ -224,6 +252,8 @@ enum bellhop_wc_opcode {
 	BELLHOP_WC_RDMA_READ = 2,
 	BELLHOP_WC_COMP_SWAP = 3,
 	BELLHOP_WC_FETCH_ADD = 4,
+	BELLHOP_WC_BIND_MW = 5,
+	BELLHOP_WC_LOCAL_INV = 6,
 	BELLHOP_WC_RECV = 128, /* this bit: the entry was a receive */
 	BELLHOP_WC_RECV_RDMA_WITH_IMM = 129,
 };
@@ -231,6 +261,7 @@ enum bellhop_wc_opcode {
 enum bellhop_wc_flags {
 	BELLHOP_WC_GRH = 1 << 0, /* as IBV_WC_GRH: a datagram, behind BELLHOP_GRH_BYTES */
 	BELLHOP_WC_WITH_IMM = 1 << 1, /* as IBV_WC_WITH_IMM */
+	BELLHOP_WC_WITH_INV = 1 << 3, /* as IBV_WC_WITH_INV */
 };
 
 /* The low three bits of a datagram's sl: what its header is, since RoCE uses no service levels. */
@@ -249,7 +280,7 @@ enum bellhop_reason {
 	/* The entry itself. */
 	BELLHOP_REASON_RING_INDEX = 1, /* the producer index is not possible */
 	BELLHOP_REASON_WR_OPCODE = 2, /* unknown, or not of this QP type */
-	BELLHOP_REASON_WR_FLAGS = 3, /* unknown, or not of this opcode */
+	BELLHOP_REASON_WR_FLAGS = 3, /* unknown, or not of this opcode; or access, of a bind */
 	BELLHOP_REASON_WR_NUM_SGE =
 		4, /* more elements than the queue has; or not the one of an atomic */
 	BELLHOP_REASON_WR_INLINE = 5, /* more inline bytes than the queue has */
@@ -266,6 +297,7 @@ enum bellhop_reason {
 	BELLHOP_REASON_RKEY_PD = 33,
 	BELLHOP_REASON_RKEY_ACCESS = 34,
 	BELLHOP_REASON_RKEY_RANGE = 35,
+	BELLHOP_REASON_RKEY_QP = 36, /* of a window that is bound to another QP */
 	/* The responder. */
 	BELLHOP_REASON_QP_ACCESS = 48, /* its QP does not allow the operation */
 	BELLHOP_REASON_RECV_TOO_SHORT = 49, /* the message exceeds the receive */
@@ -278,6 +310,17 @@ enum bellhop_reason {
 	/* The queues. */
 	BELLHOP_REASON_FLUSHED = 64, /* the QP was in error already */
 	BELLHOP_REASON_CQ_OVERRUN = 65, /* a completion found its CQ full */
+	/* A window that was to be bound or invalidated. */
+	BELLHOP_REASON_MW_UNKNOWN = 80, /* no window has the rkey */
+	BELLHOP_REASON_MW_PD = 81, /* QP, window and region are not of one PD */
+	BELLHOP_REASON_MW_TYPE = 82, /* what is asked for is not for windows of this type */
+	BELLHOP_REASON_MW_BOUND = 83, /* it is bound already, and of type 2 */
+	BELLHOP_REASON_MW_UNBOUND = 84, /* it is not bound */
+	BELLHOP_REASON_MW_QP = 85, /* it is bound to another QP */
+	BELLHOP_REASON_MW_REGION = 86, /* no region has the lkey */
+	BELLHOP_REASON_MW_REGION_ACCESS =
+		87, /* the region lets no window be bound, or none that changes it */
+	BELLHOP_REASON_MW_RANGE = 88, /* bytes outside of the region, or none */
 };
 
 /*
@@ -288,7 +331,7 @@ struct bellhop_cqe {
 	__u32 qpn;
 	__u32 wqe_index; /* which entry of its queue, counted from 0, wrapping */
 	__u32 byte_len;
-	__u32 ex; /* immediate data, big endian */
+	__u32 ex; /* immediate data, big endian; or the rkey that was invalidated */
 	__u32 src_qp;
 	__u32 vendor_err; /* enum bellhop_reason */
 	__u8 opcode; /* enum bellhop_wc_opcode */
@@ -343,6 +386,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_cq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_sge) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_sqe) == 32);
 BELLHOP_ASSERT(sizeof(struct bellhop_operands) == 16);
+BELLHOP_ASSERT(sizeof(struct bellhop_bind) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_av) == 32);
 BELLHOP_ASSERT(sizeof(struct bellhop_rqe) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_cqe) == 64);

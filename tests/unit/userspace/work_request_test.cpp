@@ -119,6 +119,48 @@ TEST_P(WorkRequestTest, AtomicsArriveWithTheirOperands)
 	EXPECT_EQ(wqe.operands.swap, 0U);
 }
 
+TEST_P(WorkRequestTest, WindowsAreBoundAndInvalidated)
+{
+	ibv_mr mr{};
+	ibv_mw mw{};
+	const ibv_mw_bind_info info = { &mr, REMOTE, 77, IBV_ACCESS_REMOTE_READ };
+
+	mr.lkey = 9;
+	mw.type = IBV_MW_TYPE_2;
+	mw.rkey = RKEY;
+	ibv_wr_start(calls_);
+	ibv_wr_bind_mw(calls_, &mw, ibv_inc_rkey(RKEY), &info);
+	bellhop_send_wqe wqe = complete_one();
+	EXPECT_EQ(wqe.head.opcode, IBV_WR_BIND_MW);
+	EXPECT_EQ(wqe.head.ex, ibv_inc_rkey(RKEY));
+	EXPECT_EQ(wqe.bind.addr, REMOTE);
+	EXPECT_EQ(wqe.bind.length, 77U);
+	EXPECT_EQ(wqe.bind.lkey, 9U);
+
+	ibv_wr_start(calls_);
+	ibv_wr_local_inv(calls_, RKEY);
+	wqe = complete_one();
+	EXPECT_EQ(wqe.head.opcode, IBV_WR_LOCAL_INV);
+	EXPECT_EQ(wqe.head.ex, RKEY);
+	EXPECT_EQ(wqe.head.num_sge, 0);
+
+	ibv_wr_start(calls_);
+	ibv_wr_send_inv(calls_, RKEY);
+	ibv_wr_set_sge(calls_, 9, REMOTE, 5);
+	wqe = complete_one();
+	EXPECT_EQ(wqe.head.opcode, IBV_WR_SEND_WITH_INV);
+	EXPECT_EQ(wqe.head.ex, RKEY);
+	EXPECT_EQ(wqe.head.rkey, 0U);
+	EXPECT_EQ(wqe.length, 5U);
+
+	// What cannot be bound is told by complete, and the queue is as it was.
+	mw.type = IBV_MW_TYPE_1;
+	ibv_wr_start(calls_);
+	ibv_wr_bind_mw(calls_, &mw, RKEY, &info);
+	EXPECT_EQ(ibv_wr_complete(calls_), EINVAL);
+	EXPECT_EQ(end_.sq.pending(), 0);
+}
+
 TEST_P(WorkRequestTest, NothingIsSeenBeforeComplete)
 {
 	ibv_wr_start(calls_);

@@ -132,7 +132,7 @@ TEST_F(WqeTest, RefusesMoreElementsThanTheQueueHas)
 
 TEST_F(WqeTest, RefusesOpcodesThatItDoesNotHave)
 {
-	for (int opcode : { 7, 8, 9, 10, 11, 255, 256, -1 }) {
+	for (int opcode : { 10, 11, 12, 255, 256, -1 }) {
 		wr_.opcode = static_cast<ibv_wr_opcode>(opcode);
 		EXPECT_EQ(encode(), EINVAL) << opcode;
 	}

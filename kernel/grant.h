@@ -97,21 +97,19 @@ static inline bool bellhop_grant_close(struct bellhop_grant *grant)
 }
 
 /**
- * bellhop_mw_get() - the same as bellhop_grant_get(), of a window
+ * bellhop_mw_get() - takes a reference to a window's entry, where its key opens the bytes
  * @grant: an entry with @is_window
  * @range: the bytes, and the key as @lkey
  * @pdn: the QP's protection domain
  * @qp_id: the QP
  * @access: what is to be done, enum bellhop_access
  * @side: who asks
- * @reason: why not, when NULL is returned
  *
  * Context: a spinlock is held, which makes this an RCU reader.
- * Return: @grant with a reference, or NULL.
+ * Return: BELLHOP_REASON_NONE, or why not, and then there is no reference.
  */
-struct bellhop_grant *bellhop_mw_get(struct bellhop_grant *grant, const struct bellhop_sge *range,
-				     u32 pdn, u64 qp_id, u32 access, enum bellhop_side side,
-				     enum bellhop_reason *reason);
+enum bellhop_reason bellhop_mw_get(struct bellhop_grant *grant, const struct bellhop_sge *range,
+				   u32 pdn, u64 qp_id, u32 access, enum bellhop_side side);
 
 /**
  * bellhop_grant_get() - the entry that a key opens
@@ -147,7 +145,8 @@ static __always_inline struct bellhop_grant *bellhop_grant_get(const struct bell
 		if (*reason) {
 			if (!remote || !grant || !grant->is_window)
 				return NULL;
-			return bellhop_mw_get(grant, range, pdn, qp_id, access, side, reason);
+			*reason = bellhop_mw_get(grant, range, pdn, qp_id, access, side);
+			return *reason ? NULL : grant;
 		}
 	} while (unlikely(!refcount_inc_not_zero(&grant->refs[side].count)));
 	return grant;

@@ -37,19 +37,19 @@ static struct bellhop_pane *find(const struct bellhop_device *device, u32 rkey)
 	return grant && grant->is_window ? pane_of(grant) : NULL;
 }
 
-struct bellhop_grant *bellhop_mw_get(struct bellhop_grant *grant, const struct bellhop_sge *range,
-				     u32 pdn, u64 qp_id, u32 access, enum bellhop_side side,
-				     enum bellhop_reason *reason)
+enum bellhop_reason bellhop_mw_get(struct bellhop_grant *grant, const struct bellhop_sge *range,
+				   u32 pdn, u64 qp_id, u32 access, enum bellhop_side side)
 {
 	struct bellhop_pane *pane = pane_of(grant);
+	enum bellhop_reason reason;
 
 	spin_lock(&pane->lock);
-	*reason = bellhop_window_check_access(&pane->window, range->lkey, pdn, qp_id, range->addr,
-					      range->length, access);
-	if (!*reason)
+	reason = bellhop_window_check_access(&pane->window, range->lkey, pdn, qp_id, range->addr,
+					     range->length, access);
+	if (!reason)
 		refcount_inc(&grant->refs[side].count);
 	spin_unlock(&pane->lock);
-	return *reason ? NULL : grant;
+	return reason;
 }
 
 /*

@@ -4,6 +4,7 @@
 #include "seed.hpp"
 #include "tally.hpp"
 #include "victim.hpp"
+#include "window.hpp"
 
 using namespace vm;
 
@@ -12,15 +13,18 @@ enum Kind {
 	reads,
 	sends,
 	scatters,
+	binds,
+	invalidations,
 	strangers,
 	kinds
 };
 
 static Tally<kinds> &tally()
 {
-	static Tally<kinds> tally({ "writes by others' rkeys", "reads by others' rkeys",
-				    "sends from others' lkeys", "receives into others' lkeys",
-				    "requests to QPs that did not choose us" });
+	static Tally<kinds> tally(
+		{ "writes by others' rkeys", "reads by others' rkeys", "sends from others' lkeys",
+		  "receives into others' lkeys", "binds to others' lkeys and of their rkeys",
+		  "invalidations of others' rkeys", "requests to QPs that did not choose us" });
 	return tally;
 }
 
@@ -83,6 +87,12 @@ private:
 	bool fails(Kind kind, const Send &send, uint32_t key)
 	{
 		require(!post(qp_, send), "ibv_post_send");
+		return fails(kind, key);
+	}
+
+	/* The same of what is posted already. */
+	bool fails(Kind kind, uint32_t key)
+	{
 		std::optional<ibv_wc> wc;
 		/* The receive's completion may come before. */
 		do
@@ -109,6 +119,10 @@ private:
 		if (is_ours(key))
 			return true;
 		restart(qp_.address());
+		if (kind == binds)
+			return try_bind(theirs, length, key, end);
+		if (kind == invalidations)
+			return try_invalidation(guess(prey_.rkeys[end]));
 		if (kind == sends)
 			return post_recv(qp_, { region_.sge(4096, 4096) }) ||
 			       fails(kind, { .sges = { { theirs, length, key } } }, key);
@@ -121,6 +135,42 @@ private:
 			       .remote = theirs,
 			       .rkey = key },
 			     key);
+	}
+
+	/* A window of ours to memory of theirs; or of a key of theirs, to memory of ours. */
+	bool try_bind(uint64_t theirs, uint32_t length, uint32_t lkey, int end)
+	{
+		const bool own_window = random_() % 2;
+		ibv_mr mr = {};
+		ibv_mw mw = *window_.get();
+
+		mr.lkey = own_window ? lkey : region_.mr.lkey();
+		if (!own_window)
+			mw.rkey = guess(prey_.rkeys[end]);
+		if (!((mw.rkey ^ window_.rkey()) >> 8) != own_window)
+			return true;
+		ibv_send_wr wr = {}, *bad;
+		wr.opcode = IBV_WR_BIND_MW;
+		wr.send_flags = IBV_SEND_SIGNALED;
+		wr.bind_mw = { &mw,
+			       mw.rkey,
+			       { &mr, own_window ? theirs : region_.address(), length,
+				 IBV_ACCESS_REMOTE_READ } };
+		require(!ibv_post_send(qp_.get(), &wr, &bad), "ibv_post_send");
+		return fails(binds, own_window ? lkey : mw.rkey);
+	}
+
+	bool try_invalidation(uint32_t rkey)
+	{
+		const bool is_local = random_() % 2;
+
+		if (is_local) {
+			require(!post_local_inv(qp_, rkey), "ibv_post_send");
+		} else {
+			require(!post_recv(qp_, { region_.sge(4096, 4096) }), "ibv_post_recv");
+			require(!post_send_inv(qp_, { region_.sge(0, 8) }, rkey), "ibv_post_send");
+		}
+		return fails(invalidations, rkey);
 	}
 
 	/* The victim's QPs have chosen each other. */
@@ -146,7 +196,8 @@ private:
 	Device device_;
 	Pd pd_{ device_ };
 	Cq cq_{ device_, 64 };
-	Region region_{ pd_, 8192 };
+	Region region_{ pd_, 8192, access_all | IBV_ACCESS_MW_BIND };
+	Window window_{ pd_, IBV_MW_TYPE_2 };
 	Qp qp_{ device_, pd_.get(), cq_, cq_ };
 };
 

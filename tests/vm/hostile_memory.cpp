@@ -25,6 +25,7 @@ enum Kind {
 	holes,
 	forks,
 	deregistrations,
+	changes,
 	canaries,
 	transfers,
 	datagrams,
@@ -36,13 +37,26 @@ enum Kind {
 
 static Tally<kinds> &tally()
 {
-	static Tally<kinds> tally(
-		{ "regions of anonymous memory", "regions of shared memory", "regions of files",
-		  "regions of rings", "writable regions of the status page", "munmap()", "mremap()",
-		  "mprotect()", "MADV_DONTNEED", "ftruncate()", "FALLOC_FL_PUNCH_HOLE", "fork()",
-		  "deregistrations", "memory that was watched after its region went",
-		  "transfers with success", "datagrams that arrived", "datagrams refused at an end",
-		  "transfers refused for their lkey", "transfers refused for the rkey" });
+	static Tally<kinds> tally({ "regions of anonymous memory",
+				    "regions of shared memory",
+				    "regions of files",
+				    "regions of rings",
+				    "writable regions of the status page",
+				    "munmap()",
+				    "mremap()",
+				    "mprotect()",
+				    "MADV_DONTNEED",
+				    "ftruncate()",
+				    "FALLOC_FL_PUNCH_HOLE",
+				    "fork()",
+				    "deregistrations",
+				    "changes of regions",
+				    "memory that was watched after its region went",
+				    "transfers with success",
+				    "datagrams that arrived",
+				    "datagrams refused at an end",
+				    "transfers refused for their lkey",
+				    "transfers refused for the rkey" });
 	return tally;
 }
 
@@ -281,10 +295,16 @@ public:
 		while (sound && !end.passed()) {
 			const size_t i = random_() % spots_.size();
 
-			if (random_() % 2)
-				spots_[i]->disturb(random_);
-			else
+			switch (random_() % 4) {
+			case 0:
 				sound = replace(i);
+				break;
+			case 1:
+				change(i);
+				break;
+			default:
+				spots_[i]->disturb(random_);
+			}
 		}
 		for (std::thread &thread : threads)
 			thread.join();
@@ -307,6 +327,28 @@ private:
 		keys_[i] = { spot.place, static_cast<uint32_t>(spot.length), spot.mr->lkey(),
 			     spot.mr->rkey() };
 		return sound;
+	}
+
+	/* The region becomes another part of what is there now, or of what is not there any more.
+	 */
+	void change(size_t i)
+	{
+		const Spot &spot = *spots_[i];
+		const size_t skip = (random_() % spot.length) & ~size_t(4095);
+		const int flags = 1 + random_() % 7;
+		const int access =
+			flags & IBV_REREG_MR_CHANGE_ACCESS && random_() % 4 ? access_all : 0;
+
+		tally().count(changes,
+			      !ibv_rereg_mr(spot.mr->get(), flags, pd_.get(),
+					    reinterpret_cast<void *>(spot.place + skip),
+					    spot.length - skip,
+					    flags & IBV_REREG_MR_CHANGE_ACCESS ? access : 0));
+		std::lock_guard guard(lock_);
+		/* Where the region was is named, too: it is the other's to refuse that. */
+		keys_[i] = { spot.place + (random_() % 2 ? skip : 0),
+			     static_cast<uint32_t>(spot.length - skip), spot.mr->lkey(),
+			     spot.mr->rkey() };
 	}
 
 	/* Only the kernel writes the status page, and it does so for nobody. */

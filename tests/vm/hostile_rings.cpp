@@ -3,6 +3,7 @@
 #include <memory>
 #include <sys/ioctl.h>
 #include "scribble.hpp"
+#include "window.hpp"
 #include "seed.hpp"
 #include "srq.hpp"
 #include "victim.hpp"
@@ -279,13 +280,19 @@ private:
 	std::mt19937 random_;
 	Device device_;
 	Pd pd_{ device_ };
-	Region region_{ pd_, 64 << 10 }, mail_{ pd_, 64 << 10 };
+	Region region_{ pd_, 64 << 10, access_all | IBV_ACCESS_MW_BIND }, mail_{ pd_, 64 << 10 };
+	Window windows_[4] = { { pd_, IBV_MW_TYPE_1 },
+			       { pd_, IBV_MW_TYPE_1 },
+			       { pd_, IBV_MW_TYPE_2 },
+			       { pd_, IBV_MW_TYPE_2 } };
 	Sense sense_{ .sge = region_.sge(0, 4096),
 		      .rkey = region_.mr.rkey(),
 		      .receive = mail_.sge(0, 8192),
 		      .gid = device_.gid(),
 		      .qpns = {},
-		      .qkeys = { qkeys[0], qkeys[0], qkeys[0], gsi_qkey, 0x80000000 } };
+		      .qkeys = { qkeys[0], qkeys[0], qkeys[0], gsi_qkey, 0x80000000 },
+		      .windows = { windows_[0].rkey(), windows_[1].rkey(), windows_[2].rkey(),
+				   windows_[3].rkey() } };
 	std::vector<std::unique_ptr<Cq>> cqs_;
 	std::unique_ptr<Srq> srq_;
 	std::vector<std::unique_ptr<Qp>> qps_;

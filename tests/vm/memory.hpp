@@ -99,6 +99,11 @@ public:
 		return ibv_dereg_mr(std::exchange(mr_, nullptr));
 	}
 
+	ibv_mr *get() const
+	{
+		return mr_;
+	}
+
 	uint32_t lkey() const
 	{
 		return mr_->lkey;

@@ -34,6 +34,7 @@ struct Sense {
 	ibv_gid gid;
 	std::vector<uint32_t> qpns; /* datagrams to these may arrive */
 	std::vector<uint32_t> qkeys; /* with these */
+	std::vector<uint32_t> windows = {}; /* rkeys of what may be bound to the memory of @sge */
 };
 
 /** Writes nonsense, and now and then half sense, into one ring after another. Not thread safe. */
@@ -163,14 +164,21 @@ private:
 		struct {
 			bellhop_sqe head;
 			bellhop_sge list[4];
-		} entry = { head(random_() % 7, random_() % 2), {} };
+		} entry = { head(random_() % 10, random_() % 2), {} };
 
-		entry.head.rkey = usually() ? sense_.rkey : random_();
+		if (entry.head.opcode >= BELLHOP_WR_LOCAL_INV &&
+		    entry.head.opcode <= BELLHOP_WR_SEND_WITH_INV && usually()) {
+			write_window_request(ring, entry.head);
+			return;
+		}
+		/* Of a window's bytes, or by the key that it had. */
+		entry.head.rkey = random_() % 4 ? sense_.rkey : window();
 		entry.head.remote_addr =
 			sense_.sge.addr + (usually() ? random_() % sense_.sge.length : random_());
 		for (bellhop_sge &place : entry.list)
 			place = element(sense_.sge, sense_.sge.length);
-		if (entry.head.opcode >= BELLHOP_WR_ATOMIC_CMP_AND_SWP && usually()) {
+		if (entry.head.opcode >= BELLHOP_WR_ATOMIC_CMP_AND_SWP &&
+		    entry.head.opcode <= BELLHOP_WR_ATOMIC_FETCH_AND_ADD && usually()) {
 			entry.head.num_sge = 1;
 			entry.head.remote_addr &= ~uint64_t(7);
 			entry.list[0].length = BELLHOP_ATOMIC_BYTES;
@@ -178,6 +186,42 @@ private:
 			 */
 			if (entry.head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD)
 				entry.list[1].length = entry.list[1].lkey = 0;
+		}
+		copy(ring, entry);
+	}
+
+	/* Some window's key: few variants, so that it is met again. */
+	uint32_t window()
+	{
+		if (sense_.windows.empty() || !usually())
+			return usually() ? sense_.rkey : random_();
+		return (some(sense_.windows) & ~3u) | random_() % 4;
+	}
+
+	/* Binds and invalidates; what is bound is a part of what it may be, or a little more. */
+	void write_window_request(const ScribbledRing &ring, bellhop_sqe head)
+	{
+		struct {
+			bellhop_sqe head;
+			union {
+				bellhop_bind bind;
+				bellhop_sge list[2];
+			};
+		} entry = {};
+
+		entry.head = head;
+		entry.head.ex = window();
+		if (head.opcode == BELLHOP_WR_SEND_WITH_INV) {
+			for (bellhop_sge &place : entry.list)
+				place = element(sense_.sge, sense_.sge.length);
+		} else {
+			if (usually())
+				entry.head.num_sge = 0;
+			entry.bind.addr =
+				sense_.sge.addr + (usually() ? random_() % 64 : random_());
+			entry.bind.length = usually() ? random_() % sense_.sge.length : random_();
+			entry.bind.lkey = usually() ? sense_.sge.lkey : random_();
+			entry.bind.access = usually() ? random_() % 256 & 0x2e : random_();
 		}
 		copy(ring, entry);
 	}

@@ -51,8 +51,7 @@ int bellhop_ucontext_query(struct ib_ucontext *ibucontext, struct uverbs_attr_bu
 	/* Without the driver's attribute the core's answer is all that was asked for. */
 	if (!uverbs_attr_is_valid(attrs, BELLHOP_ATTR_QUERY_CONTEXT_RESP))
 		return 0;
-	return uverbs_copy_to_struct_or_zero(attrs, BELLHOP_ATTR_QUERY_CONTEXT_RESP, &resp,
-					     sizeof(resp));
+	return uverbs_copy_to(attrs, BELLHOP_ATTR_QUERY_CONTEXT_RESP, &resp, sizeof(resp));
 }
 
 void bellhop_ucontext_dealloc(struct ib_ucontext *ibucontext)
@@ -69,11 +68,12 @@ void bellhop_ucontext_disassociate(struct ib_ucontext *ibucontext)
 	WRITE_ONCE(status->need_kick, 0);
 }
 
-ADD_UVERBS_ATTRIBUTES_SIMPLE(
-	bellhop_query_context, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT,
-	UVERBS_ATTR_PTR_OUT(BELLHOP_ATTR_QUERY_CONTEXT_RESP,
-			    UVERBS_ATTR_STRUCT(struct bellhop_alloc_ucontext_resp, reserved),
-			    UA_OPTIONAL));
+#define ANSWER UVERBS_ATTR_TYPE(struct bellhop_alloc_ucontext_resp)
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(bellhop_query_context, UVERBS_OBJECT_DEVICE,
+			     UVERBS_METHOD_QUERY_CONTEXT,
+			     UVERBS_ATTR_PTR_OUT(BELLHOP_ATTR_QUERY_CONTEXT_RESP, ANSWER,
+						 UA_OPTIONAL));
 
 const struct uapi_definition bellhop_ucontext_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &bellhop_query_context),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // grh_test.cpp: grh.c: the headers of datagrams that never were packets, read by libc's structs.
-#include <arpa/inet.h>
 #include <cstring>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 
 #include <gtest/gtest.h>
+
+#include "gid.hpp"
 
 extern "C" {
 #include "grh.h"
@@ -13,18 +14,6 @@ extern "C" {
 
 namespace
 {
-
-struct Gid {
-	u8 raw[16];
-};
-
-Gid gid_of(const char *address)
-{
-	Gid gid;
-
-	EXPECT_EQ(inet_pton(AF_INET6, address, gid.raw), 1);
-	return gid;
-}
 
 class Grh : public testing::Test
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // group_test.cpp: group.c: which GIDs are groups, who is in them, and how many.
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -10,24 +9,14 @@
 
 #include <gtest/gtest.h>
 
+#include "gid.hpp"
+
 extern "C" {
 #include "group.h"
 }
 
 namespace
 {
-
-struct Gid {
-	u8 raw[16];
-};
-
-Gid gid_of(const char *address)
-{
-	Gid gid;
-
-	EXPECT_EQ(inet_pton(AF_INET6, address, gid.raw), 1);
-	return gid;
-}
 
 /* A group with a list of its own, exactly as long as it must be. */
 class Group

@@ -8,6 +8,7 @@
 #include "ktap.hpp"
 #include "rereg.hpp"
 #include "seed.hpp"
+#include "writer.hpp"
 
 using namespace vm;
 
@@ -28,31 +29,14 @@ TEST(Traffic, sees_the_old_or_the_new_memory)
 	std::memset(a.memory.data(), 0xaa, size);
 	for (int round = 0; round < 30 && !testing::Test::HasFailure(); round++) {
 		const Memory &old = memories[round % 2], &now = memories[(round + 1) % 2];
-		const uint32_t rkey = mr->rkey;
-		std::atomic<uint32_t> writes = 0;
+		Writer writer(pair.a, a.sge(0, size), reinterpret_cast<uintptr_t>(old.data()),
+			      mr->rkey);
 
-		std::future<ibv_wc> failure = std::async(std::launch::async, [&] {
-			for (;;) {
-				require(!post(pair.a.qp,
-					      { .opcode = IBV_WR_RDMA_WRITE,
-						.sges = { a.sge(0, size) },
-						.remote = reinterpret_cast<uintptr_t>(old.data()),
-						.rkey = rkey }),
-					"ibv_post_send");
-				const ibv_wc wc = pair.a.send_cq.next();
-				if (wc.status != IBV_WC_SUCCESS)
-					return wc;
-				writes++;
-			}
-		});
-		const Deadline deadline(patience);
-		while (!writes && !deadline.passed())
-			std::this_thread::yield();
 		usleep(random() % 3000);
 		ASSERT_EQ(rereg(mr, { .flags = translation, .memory = &now }), 0);
 		std::memset(old.data(), 0x55, size);
 		std::memset(now.data(), 0x66, size);
-		const ibv_wc wc = failure.get();
+		const ibv_wc wc = writer.failure();
 		EXPECT_EQ(wc.status, IBV_WC_REM_ACCESS_ERR) << ibv_wc_status_str(wc.status);
 		for (uint8_t byte : old.bytes())
 			ASSERT_EQ(byte, 0x55) << "written after the change";

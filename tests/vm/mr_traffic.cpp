@@ -7,6 +7,7 @@
 #include "ktap.hpp"
 #include "request.hpp"
 #include "seed.hpp"
+#include "writer.hpp"
 
 using namespace vm;
 
@@ -22,32 +23,14 @@ static void deregister_under_writes(std::mt19937 &random)
 	Region a(pair.a.pd, length);
 	Memory memory(length);
 	Mr mr(pair.b.pd, memory.data(), length);
-	const uint32_t rkey = mr.rkey();
-	std::atomic<uint32_t> writes = 0;
 
 	std::memset(a.memory.data(), 0xaa, length);
-	std::future<ibv_wc> failure = std::async(std::launch::async, [&] {
-		for (uint64_t id = 0;; id++) {
-			require(!post(pair.a.qp,
-				      { .opcode = IBV_WR_RDMA_WRITE,
-					.sges = { a.sge(0, length) },
-					.remote = reinterpret_cast<uintptr_t>(memory.data()),
-					.rkey = rkey,
-					.id = id }),
-				"ibv_post_send");
-			ibv_wc wc = pair.a.send_cq.next();
-			if (wc.status != IBV_WC_SUCCESS)
-				return wc;
-			writes++;
-		}
-	});
-	const Deadline deadline(patience);
-	while (!writes && !deadline.passed())
-		std::this_thread::yield();
+	Writer writer(pair.a, a.sge(0, length), reinterpret_cast<uintptr_t>(memory.data()),
+		      mr.rkey());
 	usleep(random() % 5000);
 	EXPECT_EQ(mr.deregister(), 0);
 	std::memset(memory.data(), 0x55, length);
-	expect_reason(failure.get(), BELLHOP_REASON_RKEY_UNKNOWN);
+	expect_reason(writer.failure(), BELLHOP_REASON_RKEY_UNKNOWN);
 	EXPECT_TRUE(pair.b.qp.reaches(IBV_QPS_ERR));
 	for (uint8_t byte : memory.bytes())
 		ASSERT_EQ(byte, 0x55) << "written after the region was gone";

@@ -6,45 +6,11 @@
 #include "ktap.hpp"
 #include "seed.hpp"
 #include "windows.hpp"
+#include "writer.hpp"
 
 using namespace vm;
 
 static constexpr uint32_t length = 1 << 20;
-
-/* A writer that does not end before it is refused. */
-class Writer
-{
-public:
-	Writer(const Endpoint &end, const Region &from, uint64_t address, uint32_t rkey)
-	    : failure_(std::async(std::launch::async, [&, address, rkey] {
-		      for (;;) {
-			      require(!post(end.qp, { .opcode = IBV_WR_RDMA_WRITE,
-						      .sges = { from.sge(0, length) },
-						      .remote = address,
-						      .rkey = rkey }),
-				      "ibv_post_send");
-			      const ibv_wc wc = end.send_cq.next();
-			      if (wc.status != IBV_WC_SUCCESS)
-				      return wc;
-			      writes_++;
-		      }
-	      }))
-	{
-		const Deadline deadline(patience);
-
-		while (!writes_ && !deadline.passed())
-			std::this_thread::yield();
-	}
-
-	ibv_wc failure()
-	{
-		return failure_.get();
-	}
-
-private:
-	std::atomic<uint32_t> writes_ = 0;
-	std::future<ibv_wc> failure_;
-};
 
 class Closing : public testing::TestWithParam<ibv_mw_type>
 {
@@ -104,7 +70,7 @@ TEST_P(Closing, by_its_owner)
 	for (int round = 0; round < 10 && !HasFailure(); round++) {
 		Window window(pair.b.pd, GetParam());
 		const uint32_t rkey = open(window);
-		Writer writer(pair.a, a, at(), rkey);
+		Writer writer(pair.a, a.sge(0, length), at(), rkey);
 
 		usleep(random() % 3000);
 		ASSERT_EQ(GetParam() == IBV_MW_TYPE_1
@@ -120,7 +86,7 @@ TEST_P(Closing, by_its_end)
 {
 	for (int round = 0; round < 10 && !HasFailure(); round++) {
 		Window window(pair.b.pd, GetParam());
-		Writer writer(pair.a, a, at(), open(window));
+		Writer writer(pair.a, a.sge(0, length), at(), open(window));
 
 		usleep(random() % 3000);
 		ASSERT_EQ(window.deallocate(), 0);

@@ -26,6 +26,7 @@ enum Kind {
 	forks,
 	deregistrations,
 	changes,
+	changes_to_nothing,
 	canaries,
 	transfers,
 	datagrams,
@@ -51,6 +52,7 @@ static Tally<kinds> &tally()
 				    "fork()",
 				    "deregistrations",
 				    "changes of regions",
+				    "changes of regions to no memory",
 				    "memory that was watched after its region went",
 				    "transfers with success",
 				    "datagrams that arrived",
@@ -149,6 +151,12 @@ public:
 		default:
 			usleep(random() % 1000);
 		}
+	}
+
+	/* What lies where the region says that it is, is its own. */
+	bool has_its_memory() const
+	{
+		return kind_ == ring || (intact_ && reinterpret_cast<uintptr_t>(start) == place);
 	}
 
 	/* Ends the region; then its pages are somebody else's. False when they were written. */
@@ -329,16 +337,23 @@ private:
 		return sound;
 	}
 
-	/* The region becomes another part of what is there now, or of what is not there any more.
+	/*
+	 * The region becomes another part of its memory, or of nothing. What has come in the place
+	 * of memory that is gone can be the threads' own rings, and must not be a region.
 	 */
 	void change(size_t i)
 	{
 		const Spot &spot = *spots_[i];
 		const size_t skip = (random_() % spot.length) & ~size_t(4095);
-		const int flags = 1 + random_() % 7;
+		const int flags =
+			spot.has_its_memory() ? 1 + random_() % 7 : +IBV_REREG_MR_CHANGE_PD;
 		const int access =
 			flags & IBV_REREG_MR_CHANGE_ACCESS && random_() % 4 ? access_all : 0;
 
+		if (!spot.has_its_memory())
+			tally().count(changes_to_nothing,
+				      !ibv_rereg_mr(spot.mr->get(), IBV_REREG_MR_CHANGE_TRANSLATION,
+						    pd_.get(), nothing_, 8192, 0));
 		tally().count(changes,
 			      !ibv_rereg_mr(spot.mr->get(), flags, pd_.get(),
 					    reinterpret_cast<void *>(spot.place + skip),
@@ -417,6 +432,8 @@ private:
 	Pd pd_{ device_ };
 	RawCq cq_{ device_ };
 	RawQp target_{ device_, pd_, cq_ };
+	/* Below what can be mapped: there is no memory, and none comes. */
+	void *nothing_ = reinterpret_cast<void *>(4096);
 	std::vector<Mapping> rings_ = writable_mappings();
 	int kick_ = find_kicks().at(0);
 	std::mutex lock_;
@@ -456,6 +473,7 @@ TEST(HostileMemory, hurts_nobody_else)
 	EXPECT_EQ(toll.crashed + toll.killed, 0u) << "this attack does not harm its own program";
 	for (size_t kind = 0; kind < kinds; kind++)
 		EXPECT_GT(tally().tried(kind), 0u) << "kind " << kind;
+	EXPECT_EQ(tally().done(changes_to_nothing), 0u);
 	EXPECT_GT(tally().done(transfers), 0u);
 	EXPECT_GT(tally().done(datagrams), 0u);
 	victim.expect_unharmed();

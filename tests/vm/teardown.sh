@@ -124,8 +124,6 @@ modprobe dummy numdummies=0
 ip link add dummy0 type dummy
 ip link set dummy0 up
 
-# Each processor keeps free pages at hand that count as used: some 20 MiB, or none.
-sysctl -q vm.percpu_pagelist_high_fraction=1000000
 # The first round fills the kernel's caches.
 kill_round 0
 before=$(memory before)

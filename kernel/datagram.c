@@ -21,22 +21,23 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 	/* One packet holds it all (IBA 9.8.1). */
 	if (send->wqe.length > ib_mtu_enum_to_int(bellhop_port_mtu(qp->device)))
 		return BELLHOP_REASON_WR_LENGTH;
-	memcpy(send->peer_gid.raw, av->dgid, sizeof(send->peer_gid.raw));
-	send->peer_qpn = av->qpn;
-	send->to_group = av->qpn == IB_MULTICAST_QPN && bellhop_group_is_multicast(av->dgid);
-	if (send->to_group)
-		send->peer_qpn = bellhop_mcast_next(&send->peer_gid, 0);
-	else if (av->qpn == BELLHOP_GSI_QPN)
-		send->peer_qpn = bellhop_gsi_find(qp->device, &send->peer_gid);
+	send->to_group = false;
+	send->peer_qpn = 0;
 	/*
 	 * An address that was taken from the port meanwhile sends nothing. Nor does one of the
 	 * other family: of it, the header would show a part, which may be somebody else's address.
 	 */
 	if (rdma_query_gid(&qp->device->ibdev, 1, av->sgid_index, &send->own_gid) ||
-	    bellhop_grh_is_ipv4(send->own_gid.raw) != bellhop_grh_is_ipv4(av->dgid)) {
-		send->to_group = false;
-		send->peer_qpn = 0;
-	}
+	    bellhop_grh_is_ipv4(send->own_gid.raw) != bellhop_grh_is_ipv4(av->dgid))
+		return BELLHOP_REASON_NONE;
+	memcpy(send->peer_gid.raw, av->dgid, sizeof(send->peer_gid.raw));
+	send->to_group = av->qpn == IB_MULTICAST_QPN && bellhop_group_is_multicast(av->dgid);
+	if (send->to_group)
+		send->peer_qpn = bellhop_mcast_next(&send->peer_gid, 0);
+	else if (av->qpn == BELLHOP_GSI_QPN)
+		send->peer_qpn = bellhop_gsi_find(qp->device, &send->peer_gid);
+	else
+		send->peer_qpn = av->qpn;
 	return BELLHOP_REASON_NONE;
 }
 

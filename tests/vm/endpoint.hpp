@@ -3,6 +3,7 @@
 #ifndef BELLHOP_VM_ENDPOINT_HPP
 #define BELLHOP_VM_ENDPOINT_HPP
 
+#include <gtest/gtest.h>
 #include "qp.hpp"
 
 namespace vm
@@ -27,14 +28,32 @@ struct Endpoint {
 struct Pair {
 	explicit Pair(const QpShape &shape = {}, const Path &path = {}) : Pair(shape, path, path) {}
 
-	Pair(const QpShape &shape, const Path &path_a, const Path &path_b) : a(shape), b(shape)
+	Pair(const QpShape &shape, const Path &path_a, const Path &path_b)
+	    : a(shape), b(shape), path_a_(path_a), path_b_(path_b)
 	{
-		b.qp.connect(a.qp.address(), path_b);
-		a.qp.connect(b.qp.address(), path_a);
+		connect();
+	}
+
+	/** Whatever state they are in, they begin again. */
+	void reconnect()
+	{
+		for (const Endpoint *end : { &a, &b })
+			ASSERT_EQ(end->qp.modify(to_state(IBV_QPS_RESET)), 0);
+		connect();
 	}
 
 	Endpoint a;
 	Endpoint b;
+
+private:
+	void connect()
+	{
+		b.qp.connect(a.qp.address(), path_b_);
+		a.qp.connect(b.qp.address(), path_a_);
+	}
+
+	const Path path_a_;
+	const Path path_b_;
 };
 
 } // namespace vm

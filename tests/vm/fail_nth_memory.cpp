@@ -47,15 +47,12 @@ TEST_F(FailNthMemory, mr_of_one_page)
 	sweep_mr("one page", memory.data(), 4096);
 }
 
-/* Every other page of two that are touched in turn, so that they do not lie side by side. */
 TEST_F(FailNthMemory, mr_of_many_runs_of_pages)
 {
 	constexpr size_t pages = 300;
 	Memory memory(pages * 4096), other(pages * 4096);
 
-	for (size_t i = 0; i < pages; i++)
-		for (const Memory *one : { &other, &memory })
-			one->data()[(i % 2 ? i : pages - 1 - i) * 4096] = 1;
+	interleave(memory, other);
 	sweep_mr("many runs of pages", memory.data(), pages * 4096);
 }
 

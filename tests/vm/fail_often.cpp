@@ -112,16 +112,13 @@ TEST_F(FailOften, pd_and_address_handle)
 	ah = kept;
 }
 
-/* So many runs of pages that their table is allocated in whole pages: every other page of two
- * pieces of memory that are touched in turn. */
+/* So many runs of pages that their table is allocated in whole pages. */
 TEST_F(FailOften, mr_of_many_runs_of_pages)
 {
 	constexpr size_t pages = 600;
 	Memory memory(pages * 4096), other(pages * 4096);
 
-	for (size_t i = 0; i < pages; i++)
-		for (const Memory *one : { &other, &memory })
-			one->data()[(i % 2 ? i : pages - 1 - i) * 4096] = 1;
+	interleave(memory, other);
 	squeeze_mr(
 		"many runs of pages", [&] { return memory.data(); }, pages * 4096, true);
 }

@@ -344,21 +344,19 @@ private:
 	void change(size_t i)
 	{
 		const Spot &spot = *spots_[i];
+		const bool is_there = spot.has_its_memory();
 		const size_t skip = (random_() % spot.length) & ~size_t(4095);
-		const int flags =
-			spot.has_its_memory() ? 1 + random_() % 7 : +IBV_REREG_MR_CHANGE_PD;
+		const int flags = is_there ? 1 + random_() % 7 : int(IBV_REREG_MR_CHANGE_PD);
 		const int access =
 			flags & IBV_REREG_MR_CHANGE_ACCESS && random_() % 4 ? access_all : 0;
 
-		if (!spot.has_its_memory())
+		if (!is_there)
 			tally().count(changes_to_nothing,
 				      !ibv_rereg_mr(spot.mr->get(), IBV_REREG_MR_CHANGE_TRANSLATION,
 						    pd_.get(), nothing_, 8192, 0));
-		tally().count(changes,
-			      !ibv_rereg_mr(spot.mr->get(), flags, pd_.get(),
-					    reinterpret_cast<void *>(spot.place + skip),
-					    spot.length - skip,
-					    flags & IBV_REREG_MR_CHANGE_ACCESS ? access : 0));
+		tally().count(changes, !ibv_rereg_mr(spot.mr->get(), flags, pd_.get(),
+						     reinterpret_cast<void *>(spot.place + skip),
+						     spot.length - skip, access));
 		std::lock_guard guard(lock_);
 		/* Where the region was is named, too: it is the other's to refuse that. */
 		keys_[i] = { spot.place + (random_() % 2 ? skip : 0),

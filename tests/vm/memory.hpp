@@ -69,6 +69,17 @@ private:
 	void *start_;
 };
 
+/** Touches the pages of two pieces of one size in turn, so that no two of either lie side by side.
+ */
+inline void interleave(const Memory &one, const Memory &other)
+{
+	const size_t pages = one.size() / 4096;
+
+	for (size_t i = 0; i < pages; i++)
+		for (const Memory *memory : { &other, &one })
+			memory->data()[(i % 2 ? i : pages - 1 - i) * 4096] = 1;
+}
+
 /** A memory region. */
 class Mr
 {
@@ -84,6 +95,11 @@ public:
 	{
 	}
 
+	Mr(const Pd &pd, const Memory &memory, int access = access_all)
+	    : Mr(pd, memory.data(), memory.size(), access)
+	{
+	}
+
 	~Mr()
 	{
 		if (mr_)
@@ -93,10 +109,14 @@ public:
 	Mr(const Mr &) = delete;
 	Mr &operator=(const Mr &) = delete;
 
-	/** Deregisters it now. Returns 0 or an errno. */
+	/** Deregisters it now. Returns 0 or an errno, and then it is still there. */
 	int deregister()
 	{
-		return ibv_dereg_mr(std::exchange(mr_, nullptr));
+		const int error = ibv_dereg_mr(mr_);
+
+		if (!error)
+			mr_ = nullptr;
+		return error;
 	}
 
 	ibv_mr *get() const

@@ -53,10 +53,7 @@ protected:
 	{
 		ASSERT_EQ(post(pair.a.qp, send), 0);
 		expect_reason(expect(pair.a.send_cq, pair.a.qp, 1, IBV_WC_REM_ACCESS_ERR), reason);
-		for (const Endpoint *end : { &pair.a, &pair.b })
-			ASSERT_EQ(end->qp.modify(to_state(IBV_QPS_RESET)), 0);
-		pair.a.qp.connect(pair.b.qp.address());
-		pair.b.qp.connect(pair.a.qp.address());
+		pair.reconnect();
 	}
 
 	/* A change that is refused with @error, by libibverbs or, with errno, by the kernel. */

@@ -42,10 +42,7 @@ TEST(Traffic, sees_the_old_or_the_new_memory)
 			ASSERT_EQ(byte, 0x55) << "written after the change";
 		for (uint8_t byte : now.bytes())
 			ASSERT_EQ(byte, 0x66) << "written by the old key";
-		for (const Endpoint *end : { &pair.a, &pair.b })
-			ASSERT_EQ(end->qp.modify(to_state(IBV_QPS_RESET)), 0);
-		pair.a.qp.connect(pair.b.qp.address());
-		pair.b.qp.connect(pair.a.qp.address());
+		pair.reconnect();
 	}
 	EXPECT_EQ(ibv_dereg_mr(mr), 0);
 }

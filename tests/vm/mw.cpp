@@ -39,7 +39,7 @@ TEST_F(Type1, opens_its_bytes_and_no_others)
 TEST_F(Type1, gives_nothing_to_the_regions_key)
 {
 	expect_bound(window, first_half());
-	expect_refused(access(IBV_WR_RDMA_WRITE, at(), 8, mr->rkey), BELLHOP_REASON_RKEY_ACCESS);
+	expect_refused(access(IBV_WR_RDMA_WRITE, at(), 8, mr.rkey()), BELLHOP_REASON_RKEY_ACCESS);
 	expect_works(window.rkey());
 }
 
@@ -119,7 +119,7 @@ TEST_F(Type1, works_on_each_qp_of_its_domain)
 TEST_F(Type1, can_be_bound_to_another_region_at_once)
 {
 	Memory more(size);
-	BindableMr second(pair.b.pd, more);
+	Mr second(pair.b.pd, more, access_bindable);
 
 	expect_bound(window, first_half());
 	expect_bound(window, { second.get(), reinterpret_cast<uintptr_t>(more.data()), size });
@@ -139,8 +139,8 @@ TEST_F(Type1, can_be_bound_to_another_region_at_once)
 TEST_F(Type1, may_not_be_bound_to)
 {
 	Memory more(size);
-	BindableMr plain(pair.b.pd, more, access_all);
-	BindableMr read_only(pair.b.pd, more, IBV_ACCESS_MW_BIND);
+	Mr plain(pair.b.pd, more, access_all);
+	Mr read_only(pair.b.pd, more, IBV_ACCESS_MW_BIND);
 	const auto start = reinterpret_cast<uintptr_t>(more.data());
 	struct {
 		const char *what;
@@ -177,7 +177,7 @@ TEST_F(Type1, may_not_be_bound_to)
 	unknown.lkey ^= 0x1234500;
 	expect_failed(bind(pair.b.qp, window, { &unknown, at(), half }, 9), 9,
 		      BELLHOP_REASON_MW_REGION);
-	unknown.lkey = mr->rkey;
+	unknown.lkey = mr.rkey();
 	expect_failed(bind(pair.b.qp, window, { &unknown, at(), half }, 9), 9,
 		      BELLHOP_REASON_MW_REGION);
 	unknown.lkey = window.rkey();
@@ -192,7 +192,7 @@ TEST_F(Type1, is_not_bound_across_domains)
 {
 	Pd foreign(pair.b.device);
 	Window stranger(foreign, IBV_MW_TYPE_1);
-	BindableMr elsewhere(foreign, memory);
+	Mr elsewhere(foreign, memory, access_bindable);
 
 	EXPECT_EQ(bind(pair.b.qp, window, { elsewhere.get(), at(), half }), EPERM);
 	/* libibverbs looks at what it knows: the kernel has to see it, too. */

@@ -52,17 +52,14 @@ protected:
 		expect_reason(wc, BELLHOP_REASON_RKEY_UNKNOWN);
 		for (uint8_t byte : memory.bytes())
 			ASSERT_EQ(byte, 0x55) << "written after the window was closed";
-		for (const Endpoint *end : { &pair.a, &pair.b })
-			ASSERT_EQ(end->qp.modify(to_state(IBV_QPS_RESET)), 0);
-		pair.a.qp.connect(pair.b.qp.address());
-		pair.b.qp.connect(pair.a.qp.address());
+		pair.reconnect();
 	}
 
 	std::mt19937 random{ seed() };
 	Pair pair;
 	Region a{ pair.a.pd, length };
 	Memory memory{ length };
-	BindableMr mr{ pair.b.pd, memory };
+	Mr mr{ pair.b.pd, memory, access_bindable };
 };
 
 TEST_P(Closing, by_its_owner)
@@ -105,7 +102,7 @@ TEST(Invalidation, by_the_writer_itself)
 	Pair pair;
 	Region a(pair.a.pd, length);
 	Memory memory(length);
-	BindableMr mr(pair.b.pd, memory);
+	Mr mr(pair.b.pd, memory, access_bindable);
 	Window window(pair.b.pd, IBV_MW_TYPE_2);
 	uint32_t rkey = window.rkey();
 

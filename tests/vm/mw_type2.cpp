@@ -48,11 +48,11 @@ TEST_F(Type2, is_bound_once)
 TEST_F(Type2, may_not_be_bound)
 {
 	Memory more(size);
-	BindableMr plain(pair.b.pd, more, access_all);
+	Mr plain(pair.b.pd, more, access_all);
 	ibv_mr unknown = *mr.get();
 	unknown.lkey ^= 0x1234500;
 	Pd foreign(pair.b.device);
-	BindableMr elsewhere(foreign, memory);
+	Mr elsewhere(foreign, memory, access_bindable);
 	struct {
 		Bind to;
 		bellhop_reason reason;
@@ -88,10 +88,10 @@ TEST_F(Type2, must_exist)
 	expect_closed(rkey);
 	wr.bind_mw.mw = &gone;
 	expect_failed(ibv_post_send(pair.b.qp.get(), &wr, &bad), 9, BELLHOP_REASON_MW_UNKNOWN);
-	gone.rkey = mr->rkey;
-	wr.bind_mw.rkey = mr->rkey;
+	gone.rkey = mr.rkey();
+	wr.bind_mw.rkey = mr.rkey();
 	expect_failed(ibv_post_send(pair.b.qp.get(), &wr, &bad), 9, BELLHOP_REASON_MW_UNKNOWN);
-	for (uint32_t key : { 0u, ~0u, rkey, mr->rkey, mr->lkey })
+	for (uint32_t key : { 0u, ~0u, rkey, mr.rkey(), mr.lkey() })
 		expect_failed(post_local_inv(pair.b.qp, key, 9), 9, BELLHOP_REASON_MW_UNKNOWN);
 }
 
@@ -147,7 +147,7 @@ TEST_F(Type2, outlives_its_qp_but_opens_nothing)
 TEST_F(Type2, is_invalidated_by_its_peer)
 {
 	expect_bound(window, rkey, first_half());
-	ASSERT_EQ(post_recv(pair.b.qp, { { at(), size, mr->lkey } }, 8), 0);
+	ASSERT_EQ(post_recv(pair.b.qp, { { at(), size, mr.lkey() } }, 8), 0);
 	ASSERT_EQ(post_send_inv(pair.a.qp, { a.sge(0, 1000) }, rkey, 1), 0);
 	EXPECT_EQ(expect(pair.a.send_cq, pair.a.qp, 1).opcode, IBV_WC_SEND);
 	const ibv_wc wc = expect(pair.b.recv_cq, pair.b.qp, 8);
@@ -169,21 +169,21 @@ TEST_F(Type2, is_not_invalidated_by_a_key_that_is_not_its_own)
 	} const cases[] = {
 		{ ibv_inc_rkey(rkey), BELLHOP_REASON_MW_UNKNOWN },
 		{ rkey ^ 0x80000000, BELLHOP_REASON_MW_UNKNOWN },
-		{ mr->rkey, BELLHOP_REASON_MW_UNKNOWN },
+		{ mr.rkey(), BELLHOP_REASON_MW_UNKNOWN },
 		{ 0, BELLHOP_REASON_MW_UNKNOWN },
 		{ first_type.rkey(), BELLHOP_REASON_MW_TYPE },
 	};
 
 	expect_bound(window, rkey, first_half());
 	for (const auto &c : cases) {
-		ASSERT_EQ(post_recv(pair.b.qp, { { at(half), half, mr->lkey } }, 8), 0);
+		ASSERT_EQ(post_recv(pair.b.qp, { { at(half), half, mr.lkey() } }, 8), 0);
 		ASSERT_EQ(post_send_inv(pair.a.qp, { a.sge(0, 1000) }, c.key, 1), 0);
 		expect_reason(expect(pair.a.send_cq, pair.a.qp, 1, IBV_WC_REM_ACCESS_ERR),
 			      c.reason);
 		expect_reason(expect(pair.b.recv_cq, pair.b.qp, 8, IBV_WC_LOC_ACCESS_ERR),
 			      c.reason);
 		EXPECT_TRUE(pair.b.qp.reaches(IBV_QPS_ERR));
-		reconnect();
+		pair.reconnect();
 	}
 	expect_works(rkey);
 }
@@ -207,7 +207,7 @@ TEST_F(Type2, may_be_based_at_zero)
 			  0);
 		expect_reason(expect(pair.a.send_cq, pair.a.qp, 1, IBV_WC_REM_INV_REQ_ERR),
 			      BELLHOP_REASON_ALIGNMENT);
-		reconnect();
+		pair.reconnect();
 	}
 	expect_invalidated(rkey);
 	expect_bound(window, rkey,
@@ -249,7 +249,7 @@ TEST_F(Type2, keeps_its_region)
 TEST_F(Type2, is_bound_before_what_is_posted_behind_it)
 {
 	ibv_send_wr bind = to_bind_wr(window, rkey, first_half(), 2), send = {}, *bad;
-	ibv_sge sge = { at(), 4, mr->lkey };
+	ibv_sge sge = { at(), 4, mr.lkey() };
 
 	/* The key goes to the peer in the same list. */
 	std::memcpy(memory.data(), &rkey, 4);
@@ -278,7 +278,7 @@ TEST_F(Type2, is_flushed_with_its_queue)
 	ASSERT_EQ(post_send_inv(pair.b.qp, {}, rkey, 4), 0);
 	for (uint64_t id : { 2, 3, 4 })
 		expect(pair.b.send_cq, pair.b.qp, id, IBV_WC_WR_FLUSH_ERR);
-	reconnect();
+	pair.reconnect();
 	expect_closed(rkey);
 }
 

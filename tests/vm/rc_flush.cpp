@@ -109,10 +109,7 @@ TEST(Flush, is_over_after_a_reset)
 		ASSERT_EQ(post(pair.a.qp, { .id = 1 }), 0);
 		ASSERT_EQ(pair.a.qp.modify(to_state(IBV_QPS_ERR)), 0);
 		expect_flushed(pair.a.send_cq, pair.a.qp, 1, 1);
-		for (Endpoint *end : { &pair.a, &pair.b })
-			ASSERT_EQ(end->qp.modify(to_state(IBV_QPS_RESET)), 0);
-		pair.b.qp.connect(pair.a.qp.address());
-		pair.a.qp.connect(pair.b.qp.address());
+		pair.reconnect();
 		ASSERT_EQ(post_recv(pair.b.qp, {}, 2), 0);
 		ASSERT_EQ(post(pair.a.qp, { .id = 3 }), 0);
 		expect(pair.a.send_cq, pair.a.qp, 3);

@@ -46,49 +46,8 @@ private:
 	ibv_mw *mw_;
 };
 
-/** A region that a test needs the ibv_mr of. */
-class BindableMr
-{
-public:
-	BindableMr(const Pd &pd, const Memory &memory,
-		   int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
-	    : mr_(ibv_reg_mr(pd.get(), memory.data(), memory.size(), access))
-	{
-		require_errno(mr_, "ibv_reg_mr");
-	}
-
-	~BindableMr()
-	{
-		if (mr_)
-			ibv_dereg_mr(mr_);
-	}
-
-	BindableMr(const BindableMr &) = delete;
-	BindableMr &operator=(const BindableMr &) = delete;
-
-	ibv_mr *get() const
-	{
-		return mr_;
-	}
-
-	ibv_mr *operator->() const
-	{
-		return mr_;
-	}
-
-	/** Returns 0 or an errno, and then it is still there. */
-	int deregister()
-	{
-		const int error = ibv_dereg_mr(mr_);
-
-		if (!error)
-			mr_ = nullptr;
-		return error;
-	}
-
-private:
-	ibv_mr *mr_;
-};
+/** Of a region that windows can be bound to, and others have no access to but by those. */
+inline constexpr int access_bindable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
 
 /** What a window is to be bound to; the fields are those of ibv_mw_bind_info. */
 struct Bind {

@@ -57,21 +57,12 @@ protected:
 		expect_written(pair.a, at(), 0, half, rkey);
 	}
 
-	/* What was in error is connected again. */
-	void reconnect()
-	{
-		for (const Endpoint *end : { &pair.a, &pair.b })
-			ASSERT_EQ(end->qp.modify(to_state(IBV_QPS_RESET)), 0);
-		pair.a.qp.connect(pair.b.qp.address());
-		pair.b.qp.connect(pair.a.qp.address());
-	}
-
 	void expect_refused(const Send &send, bellhop_reason reason)
 	{
 		ASSERT_EQ(post(pair.a.qp, send), 0);
 		expect_reason(expect(pair.a.send_cq, pair.a.qp, 1, IBV_WC_REM_ACCESS_ERR), reason);
 		EXPECT_TRUE(pair.b.qp.reaches(IBV_QPS_ERR));
-		reconnect();
+		pair.reconnect();
 	}
 
 	void expect_closed(uint32_t rkey)
@@ -105,13 +96,13 @@ protected:
 		expect_reason(expect(pair.b.send_cq, pair.b.qp, id, IBV_WC_MW_BIND_ERR), reason);
 		EXPECT_TRUE(pair.b.qp.reaches(IBV_QPS_ERR));
 		EXPECT_EQ(pair.a.qp.state(), IBV_QPS_RTS);
-		reconnect();
+		pair.reconnect();
 	}
 
 	Pair pair;
 	Region a{ pair.a.pd, size };
 	Memory memory{ size };
-	BindableMr mr{ pair.b.pd, memory };
+	Mr mr{ pair.b.pd, memory, access_bindable };
 };
 
 } // namespace vm

@@ -49,6 +49,40 @@ struct bellhop_grant {
 };
 
 /**
+ * bellhop_grant_alloc() - an entry without bytes yet
+ * @pdn: the protection domain's number
+ * @start: the first address
+ * @length: bytes
+ * @access: enum ib_access_flags
+ *
+ * Context: may sleep.
+ * Return: the entry, ready to be published but for its keys and @extents, or NULL.
+ */
+struct bellhop_grant *bellhop_grant_alloc(u32 pdn, u64 start, u64 length, int access);
+
+/**
+ * bellhop_grant_alloc_piece() - an entry of bytes that lie side by side
+ * @pdn: the protection domain's number
+ * @memory: the first of them
+ * @start: its address
+ * @length: bytes
+ * @access: enum ib_access_flags
+ *
+ * Context: may sleep.
+ * Return: the entry, ready to be published but for its keys, or NULL.
+ */
+struct bellhop_grant *bellhop_grant_alloc_piece(u32 pdn, u8 *memory, u64 start, u64 length,
+						int access);
+
+/**
+ * bellhop_grant_discard() - frees what nobody could find
+ * @grant: may be NULL
+ *
+ * Context: may sleep.
+ */
+void bellhop_grant_discard(struct bellhop_grant *grant);
+
+/**
  * bellhop_grant_init() - makes an entry that can be published
  * @grant: zeroed
  *

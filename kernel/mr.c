@@ -14,20 +14,6 @@
 #include "mr.h"
 #include "pd.h"
 
-/* Optional flags are hints that a copy by the CPU has no use for. */
-#define SUPPORTED_ACCESS                                                                           \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
-	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
-#define DECIDING_ACCESS                                                                            \
-	(BELLHOP_ACCESS_LOCAL_WRITE | BELLHOP_ACCESS_REMOTE_WRITE | BELLHOP_ACCESS_REMOTE_READ |   \
-	 BELLHOP_ACCESS_REMOTE_ATOMIC | BELLHOP_ACCESS_MW_BIND)
-
-static_assert((int)BELLHOP_ACCESS_LOCAL_WRITE == IB_ACCESS_LOCAL_WRITE);
-static_assert((int)BELLHOP_ACCESS_REMOTE_WRITE == IB_ACCESS_REMOTE_WRITE);
-static_assert((int)BELLHOP_ACCESS_REMOTE_READ == IB_ACCESS_REMOTE_READ);
-static_assert((int)BELLHOP_ACCESS_REMOTE_ATOMIC == IB_ACCESS_REMOTE_ATOMIC);
-static_assert((int)BELLHOP_ACCESS_MW_BIND == IB_ACCESS_MW_BIND);
-
 #ifdef CONFIG_HIGHMEM
 #error "payload is reached through the kernel's mapping of all memory, which this kernel has not"
 #endif
@@ -35,30 +21,6 @@ static_assert((int)BELLHOP_ACCESS_MW_BIND == IB_ACCESS_MW_BIND);
 static struct bellhop_mr *mr_of(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct bellhop_mr, ibmr);
-}
-
-static struct bellhop_grant *alloc_grant(struct ib_pd *ibpd, u64 start, u64 length, int access)
-{
-	struct bellhop_grant *grant = kzalloc(sizeof(*grant), GFP_KERNEL_ACCOUNT);
-
-	if (!grant)
-		return NULL;
-	grant->region.start = start;
-	grant->region.length = length;
-	grant->region.pdn = bellhop_pd_number(ibpd);
-	grant->region.access = access & DECIDING_ACCESS;
-	grant->origin = start;
-	grant->bytes = length;
-	bellhop_grant_init(grant);
-	return grant;
-}
-
-/* Of what nobody could find. */
-static void discard_grant(struct bellhop_grant *grant)
-{
-	if (grant)
-		kvfree(grant->extents);
-	kfree(grant);
 }
 
 /* The pages are pinned from their first byte; the region begins somewhere in the first. */
@@ -132,12 +94,12 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 	struct bellhop_mr *mr;
 	int err = -ENOMEM;
 
-	if (dmah || (access & ~SUPPORTED_ACCESS))
+	if (dmah || (access & ~BELLHOP_MR_ACCESS))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (bellhop_key_check_region(iova, length))
 		return ERR_PTR(-EINVAL);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
-	grant = alloc_grant(ibpd, iova, length, access);
+	grant = bellhop_grant_alloc(bellhop_pd_number(ibpd), iova, length, access);
 	if (!mr || !grant)
 		goto err_free;
 	mr->access = access;
@@ -154,7 +116,30 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 err_umem:
 	ib_umem_release(mr->umem);
 err_free:
-	discard_grant(grant);
+	bellhop_grant_discard(grant);
+	kfree(mr);
+	return ERR_PTR(err);
+}
+
+struct ib_mr *bellhop_mr_create(struct ib_pd *ibpd, u8 *memory, u64 start, u64 length, int access)
+{
+	struct bellhop_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	struct bellhop_grant *grant =
+		bellhop_grant_alloc_piece(bellhop_pd_number(ibpd), memory, start, length, access);
+	int err = -ENOMEM;
+
+	if (!mr || !grant)
+		goto err;
+	mr->access = access;
+	mr->ibmr.iova = start;
+	mr->ibmr.length = length;
+	err = publish(mr, ibpd, grant);
+	if (err)
+		goto err;
+	return &mr->ibmr;
+
+err:
+	bellhop_grant_discard(grant);
 	kfree(mr);
 	return ERR_PTR(err);
 }
@@ -165,25 +150,7 @@ err_free:
  */
 struct ib_mr *bellhop_mr_get_dma(struct ib_pd *ibpd, int access)
 {
-	struct bellhop_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
-	struct bellhop_grant *grant = alloc_grant(ibpd, 0, U64_MAX, access);
-	int err = -ENOMEM;
-
-	if (!mr || !grant)
-		goto err;
-	grant->extents = kvmalloc_array(1, sizeof(*grant->extents), GFP_KERNEL);
-	if (!grant->extents)
-		goto err;
-	grant->num_extents = bellhop_extent_append(grant->extents, 0, 0, NULL);
-	err = publish(mr, ibpd, grant);
-	if (err)
-		goto err;
-	return &mr->ibmr;
-
-err:
-	discard_grant(grant);
-	kfree(mr);
-	return ERR_PTR(err);
+	return bellhop_mr_create(ibpd, NULL, 0, U64_MAX, access);
 }
 
 /* Pages that were pinned to be read, maybe of a file that must not change, are not to be written.
@@ -207,7 +174,7 @@ static struct bellhop_grant *make_anew(struct bellhop_mr *mr, int flags, u64 sta
 		length = old->region.length;
 		iova = old->region.start;
 	}
-	grant = alloc_grant(ibpd, iova, length, access);
+	grant = bellhop_grant_alloc(bellhop_pd_number(ibpd), iova, length, access);
 	if (!grant)
 		return ERR_PTR(-ENOMEM);
 	if (flags & IB_MR_REREG_TRANS || must_pin_again(mr, access)) {
@@ -215,7 +182,7 @@ static struct bellhop_grant *make_anew(struct bellhop_mr *mr, int flags, u64 sta
 		if (IS_ERR(*umem)) {
 			int err = PTR_ERR(*umem);
 
-			discard_grant(grant);
+			bellhop_grant_discard(grant);
 			return ERR_PTR(err);
 		}
 		/* A message under way must not go on in other pages: it has the other key. */
@@ -260,7 +227,7 @@ static void drop(struct bellhop_grant *grant, struct ib_umem *umem)
 {
 	if (!umem)
 		grant->extents = NULL;
-	discard_grant(grant);
+	bellhop_grant_discard(grant);
 	ib_umem_release(umem);
 }
 
@@ -275,9 +242,12 @@ struct ib_mr *bellhop_mr_reregister(struct ib_mr *ibmr, int flags, u64 start, u6
 	struct bellhop_grant *grant, *old = mr->grant;
 	struct ib_umem *umem;
 
+	/* Only the pages of a process can be others, or be pinned otherwise. */
+	if (!mr->umem)
+		return ERR_PTR(-EOPNOTSUPP);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
-	if (access & ~SUPPORTED_ACCESS)
+	if (access & ~BELLHOP_MR_ACCESS)
 		return ERR_PTR(-EOPNOTSUPP);
 	if ((flags & IB_MR_REREG_TRANS) && bellhop_key_check_region(iova, length))
 		return ERR_PTR(-EINVAL);

@@ -8,6 +8,12 @@
 
 #define BELLHOP_MAX_MR BELLHOP_KEYS_MAX
 
+/* What a region may be asked for. Optional flags are hints that a copy by the CPU has no use for.
+ */
+#define BELLHOP_MR_ACCESS                                                                          \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
+
 struct ib_dmah;
 struct ib_umem;
 
@@ -15,7 +21,7 @@ struct ib_umem;
  * struct bellhop_mr - a memory region
  * @ibmr: the core's part
  * @grant: what its keys open now; owned
- * @umem: the pinned pages; NULL of the kernel's own
+ * @umem: the pinned pages; NULL of memory that is not a process's
  * @access: enum ib_access_flags, as asked for
  *
  * All of it is under the lock that the core holds during each command of the region.
@@ -26,6 +32,19 @@ struct bellhop_mr {
 	struct ib_umem *umem;
 	int access;
 };
+
+/**
+ * bellhop_mr_create() - a region of bytes that lie side by side in the kernel
+ * @ibpd: its protection domain
+ * @memory: the first of them; they outlive the region
+ * @start: its address
+ * @length: bytes; with @start, it does not wrap
+ * @access: enum ib_access_flags
+ *
+ * Context: may sleep.
+ * Return: the region, or an ERR_PTR.
+ */
+struct ib_mr *bellhop_mr_create(struct ib_pd *ibpd, u8 *memory, u64 start, u64 length, int access);
 
 /* Operations of struct ib_device_ops. */
 struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,

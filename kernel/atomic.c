@@ -32,7 +32,7 @@ static enum bellhop_reason change(struct bellhop_qp *peer, const struct bellhop_
 	if (!grant)
 		return reason;
 	word = bellhop_grant_bytes(grant, range.addr, &together);
-	/* But not at one of a window that begins with address 0. */
+	/* But not at one of a window, or of device memory, that begins with address 0. */
 	if (IS_ALIGNED((unsigned long)word, BELLHOP_ATOMIC_BYTES))
 		*old = execute((atomic64_t *)word, wqe);
 	else

@@ -9,6 +9,7 @@
 #include "compat/ops.h"
 #include "cq.h"
 #include "device.h"
+#include "dm.h"
 #include "inbox.h"
 #include "kick.h"
 #include "mapping.h"
@@ -19,6 +20,7 @@
 #include "pd.h"
 #include "port.h"
 #include "post.h"
+#include "proto/dm.h"
 #include "proto/group.h"
 #include "qp.h"
 #include "srq.h"
@@ -33,6 +35,7 @@ static const struct ib_device_ops device_ops = {
 	.driver_id = BELLHOP_DRIVER_ID,
 	.uverbs_abi_ver = BELLHOP_ABI_VERSION,
 
+	.alloc_dm = bellhop_dm_alloc,
 	.alloc_mw = bellhop_mw_alloc,
 	.alloc_pd = bellhop_pd_alloc,
 	.alloc_ucontext = bellhop_ucontext_alloc,
@@ -41,6 +44,7 @@ static const struct ib_device_ops device_ops = {
 	.create_qp = bellhop_qp_create,
 	.create_srq = bellhop_srq_create,
 	.create_user_ah = bellhop_ah_create,
+	.dealloc_dm = bellhop_dm_dealloc,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_mw = bellhop_mw_dealloc,
 	.dealloc_pd = bellhop_pd_dealloc,
@@ -72,6 +76,7 @@ static const struct ib_device_ops device_ops = {
 	.query_qp = bellhop_qp_query,
 	.query_srq = bellhop_srq_query,
 	.query_ucontext = bellhop_ucontext_query,
+	.reg_dm_mr = bellhop_dm_register,
 	.req_notify_cq = bellhop_inbox_arm,
 	.rereg_user_mr = bellhop_mr_reregister,
 
@@ -88,6 +93,7 @@ static const struct ib_device_ops device_ops = {
 static const struct uapi_definition uverbs_defs[] = {
 	UAPI_DEF_CHAIN(bellhop_kick_defs),
 	UAPI_DEF_CHAIN(bellhop_ucontext_defs),
+	UAPI_DEF_CHAIN(bellhop_dm_defs),
 	{},
 };
 
@@ -112,6 +118,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_cqe = BELLHOP_MAX_CQE;
 	attr->max_mr = BELLHOP_MAX_MR;
 	attr->max_mw = BELLHOP_MAX_MW;
+	attr->max_dm_size = BELLHOP_DM_TOTAL;
 	attr->max_pd = BELLHOP_MAX_PD;
 	attr->max_ah = BELLHOP_MAX_AH;
 	attr->max_srq = BELLHOP_MAX_SRQ;

@@ -24,6 +24,7 @@ struct platform_device;
  * @owns_netdev: @netdev was made for this device and goes with it
  * @port_active: what the last port event said; under RTNL
  * @keys: what the keys of its memory open
+ * @dm_used: bytes of device memory that are taken
  */
 struct bellhop_device {
 	struct ib_device ibdev;
@@ -32,6 +33,7 @@ struct bellhop_device {
 	bool owns_netdev;
 	bool port_active;
 	struct bellhop_keys keys;
+	atomic64_t dm_used;
 };
 
 static inline struct bellhop_device *bellhop_device_of(struct ib_device *ibdev)

@@ -47,14 +47,11 @@ int make_context(Context *context) noexcept
 int join_context(Context *context) noexcept
 {
 	bellhop_alloc_ucontext_resp told{};
-	ib_uverbs_attr answer{};
+	ib_uverbs_attr answer[] = { answer_attribute(BELLHOP_ATTR_QUERY_CONTEXT_RESP, told) };
 	int error = ibv_cmd_query_context(&context->context, nullptr);
 
 	if (error)
 		return error;
-	answer.attr_id = BELLHOP_ATTR_QUERY_CONTEXT_RESP;
-	answer.len = sizeof(told);
-	answer.data = reinterpret_cast<std::uintptr_t>(&told);
 	error = call_method(context->context.cmd_fd, UVERBS_OBJECT_DEVICE,
 			    UVERBS_METHOD_QUERY_CONTEXT, answer);
 	return error ? error : enter(context, told);

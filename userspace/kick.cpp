@@ -16,12 +16,11 @@ Kick::~Kick()
 
 int Kick::open(int cmd_fd) noexcept
 {
-	ib_uverbs_attr file{};
+	ib_uverbs_attr file[] = { object_attribute(BELLHOP_ATTR_KICK_ALLOC_FD) };
 
-	file.attr_id = BELLHOP_ATTR_KICK_ALLOC_FD;
 	if (int error = call_method(cmd_fd, BELLHOP_OBJECT_KICK, BELLHOP_METHOD_KICK_ALLOC, file))
 		return error;
-	fd_ = static_cast<int>(file.data_s64);
+	fd_ = static_cast<int>(file[0].data_s64);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "completion_queue.hpp"
 #include "context.hpp"
 #include "device.hpp"
+#include "dm.hpp"
 #include "mr.hpp"
 #include "mw.hpp"
 #include "pd.hpp"
@@ -19,6 +20,7 @@ namespace bellhop
 constinit const verbs_context_ops OPERATIONS = [] {
 	verbs_context_ops ops{};
 
+	ops.alloc_dm = alloc_dm;
 	ops.alloc_mw = alloc_mw;
 	ops.alloc_parent_domain = alloc_parent_domain;
 	ops.alloc_pd = alloc_pd;
@@ -41,6 +43,8 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.destroy_srq = destroy_srq;
 	ops.detach_mcast = ibv_cmd_detach_mcast;
 	ops.free_context = free_context;
+	ops.free_dm = free_dm;
+	ops.import_dm = import_dm;
 	ops.import_mr = import_mr;
 	ops.import_pd = import_pd;
 	ops.modify_qp = modify_qp;
@@ -53,10 +57,12 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.query_port = query_port;
 	ops.query_qp = query_qp;
 	ops.query_srq = query_srq;
+	ops.reg_dm_mr = reg_dm_mr;
 	ops.reg_mr = reg_mr;
 	ops.req_notify_cq = req_notify_cq;
 	ops.rereg_mr = rereg_mr;
 	ops.resize_cq = resize_cq;
+	ops.unimport_dm = unimport_dm;
 	ops.unimport_mr = unimport_mr;
 	ops.unimport_pd = unimport_pd;
 	return ops;

@@ -100,6 +100,11 @@ struct verbs_mr {
 	int access;
 };
 
+struct verbs_dm {
+	ibv_dm dm;
+	std::uint32_t handle;
+};
+
 enum {
 	VERBS_QP_EX = 1 << 1,
 };
@@ -134,7 +139,7 @@ using verbs_op = void (*)(); // one that bellhop does not have
 struct verbs_context_ops {
 	verbs_op advise_mr;
 	BELLHOP_OPS_65(alloc_buf)
-	verbs_op alloc_dm;
+	ibv_dm *(*alloc_dm)(ibv_context *, ibv_alloc_dm_attr *);
 	BELLHOP_OPS_65(alloc_dmah)
 	ibv_mw *(*alloc_mw)(ibv_pd *, ibv_mw_type);
 	verbs_op alloc_null_mr;
@@ -173,7 +178,9 @@ struct verbs_context_ops {
 	int (*detach_mcast)(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 	BELLHOP_OPS_65(dm_export_dmabuf_fd, free_buf)
 	void (*free_context)(ibv_context *);
-	verbs_op free_dm, get_srq_num, import_dm;
+	int (*free_dm)(ibv_dm *);
+	verbs_op get_srq_num;
+	ibv_dm *(*import_dm)(ibv_context *, std::uint32_t handle);
 	ibv_mr *(*import_mr)(ibv_pd *, std::uint32_t handle);
 	ibv_pd *(*import_pd)(ibv_context *, std::uint32_t handle);
 	BELLHOP_OPS_65(inc_comp_cntr, inc_err_comp_cntr)
@@ -199,7 +206,9 @@ struct verbs_context_ops {
 	BELLHOP_OPS_65(read_comp_cntr)
 	verbs_op read_counters;
 	BELLHOP_OPS_65(read_err_comp_cntr)
-	verbs_op reg_dm_mr, reg_dmabuf_mr;
+	ibv_mr *(*reg_dm_mr)(ibv_pd *, ibv_dm *, std::uint64_t offset, std::size_t length,
+			     unsigned access);
+	verbs_op reg_dmabuf_mr;
 	ibv_mr *(*reg_mr)(ibv_pd *, void *addr, std::size_t length, std::uint64_t iova, int access);
 	BELLHOP_OPS_65(reg_mr_ex)
 	int (*req_notify_cq)(ibv_cq *, int solicited_only);
@@ -209,7 +218,7 @@ struct verbs_context_ops {
 	BELLHOP_OPS_65(set_comp_cntr)
 	verbs_op set_ece;
 	BELLHOP_OPS_65(set_err_comp_cntr)
-	verbs_op unimport_dm;
+	void (*unimport_dm)(ibv_dm *);
 	void (*unimport_mr)(ibv_mr *);
 	void (*unimport_pd)(ibv_pd *);
 };
@@ -253,6 +262,9 @@ int ibv_cmd_rereg_mr(verbs_mr *, std::uint32_t flags, void *addr, std::size_t le
 		     std::uint64_t iova, int access, ibv_pd *, void *cmd, std::size_t cmd_size,
 		     ib_uverbs_rereg_mr_resp *, std::size_t resp_size);
 int ibv_cmd_dereg_mr(verbs_mr *);
+int ibv_cmd_free_dm(verbs_dm *);
+int ibv_cmd_reg_dm_mr(ibv_pd *, verbs_dm *, std::uint64_t offset, std::size_t length,
+		      unsigned access, verbs_mr *, struct ibv_command_buffer *);
 int ibv_cmd_alloc_mw(ibv_pd *, ibv_mw_type, ibv_mw *, void *cmd, std::size_t cmd_size,
 		     ib_uverbs_alloc_mw_resp *, std::size_t resp_size);
 int ibv_cmd_dealloc_mw(ibv_mw *);

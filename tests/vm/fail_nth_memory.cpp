@@ -3,6 +3,7 @@
 // in fail_nth.cpp.
 #include <fstream>
 #include <memory>
+#include "dm.hpp"
 #include "loopback.hpp"
 #include "sweep.hpp"
 
@@ -187,6 +188,54 @@ TEST_F(FailNthMemory, mw)
 						     },
 					     .call = dealloc });
 	}
+	destroy_qp();
+}
+
+TEST_F(FailNthMemory, dm)
+{
+	constexpr size_t length = 3 * 4096;
+	ibv_dm *dm = nullptr;
+	const auto alloc = [&] { return (dm = alloc_dm(device, length)) ? 0 : errno; };
+	const auto free = [&] { return ibv_free_dm(dm); };
+	const auto expect_usable = [&] {
+		std::vector<uint8_t> noise(length), seen(length);
+
+		fill(noise, 1);
+		ASSERT_EQ(ibv_memcpy_to_dm(dm, 0, noise.data(), length), 0);
+		ASSERT_EQ(ibv_memcpy_from_dm(seen.data(), dm, 0, length), 0);
+		EXPECT_EQ(seen, noise);
+	};
+
+	sweep("alloc_dm",
+	      { .call = alloc, .check = expect_usable, .undo = [&] { EXPECT_EQ(free(), 0); } });
+	sweep("free_dm", { .prepare = [&] { ASSERT_EQ(alloc(), 0); }, .call = free });
+	/* And none of it is lost. */
+	EXPECT_NE(dm = alloc_dm(device, dm_total(device)), nullptr);
+	EXPECT_EQ(free(), 0);
+}
+
+TEST_F(FailNthMemory, mr_of_device_memory)
+{
+	constexpr uint32_t length = 2 * 4096;
+	const Dm dm(device, length);
+	ibv_mr *mr = nullptr;
+	const auto reg = [&] { return (mr = reg_dm_mr(pd, dm, 0, length)) ? 0 : errno; };
+	const auto dereg = [&] { return ibv_dereg_mr(mr); };
+
+	ASSERT_EQ(create_qp(), 0);
+	connect();
+	sweep("reg_dm_mr",
+	      { .call = reg,
+		.check =
+			[&] {
+				ASSERT_EQ(post_one_recv({ 0, length, mr->lkey }, 2), 0);
+				ASSERT_EQ(post_one({ .sges = { region.sge(0, length) }, .id = 1 }),
+					  0);
+				expect_both();
+			},
+		.undo = [&] { EXPECT_EQ(dereg(), 0); } });
+	sweep("dereg_mr, device memory",
+	      { .prepare = [&] { ASSERT_EQ(reg(), 0); }, .call = dereg });
 	destroy_qp();
 }
 

@@ -19,6 +19,7 @@ enum ObjectKind {
 	datagram_qp_object,
 	ah_object,
 	srq_object,
+	dm_object,
 	object_kinds
 };
 

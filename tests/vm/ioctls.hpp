@@ -67,6 +67,10 @@ public:
 		kernel_qp_create,
 		ah_create,
 		ah_destroy,
+		dm_alloc,
+		dm_query,
+		dm_register,
+		dm_free,
 		unknown,
 		kinds
 	};
@@ -130,6 +134,34 @@ public:
 		case pd_destroy:
 			return call(UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY,
 				    { some(UVERBS_ATTR_DESTROY_PD_HANDLE, pd_object, random) });
+		case dm_alloc:
+			return call(
+				UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
+				{ fresh(UVERBS_ATTR_ALLOC_DM_HANDLE),
+				  value(UVERBS_ATTR_ALLOC_DM_LENGTH, 8, 1 + random() % 16384),
+				  value(UVERBS_ATTR_ALLOC_DM_ALIGNMENT, 4, random() % 13),
+				  at(BELLHOP_ATTR_ALLOC_DM_RESP, sizeof(bellhop_dm_resp), out) },
+				dm_object);
+		case dm_query:
+			return call(
+				UVERBS_OBJECT_DM, BELLHOP_METHOD_DM_QUERY,
+				{ some(BELLHOP_ATTR_QUERY_DM_HANDLE, dm_object, random),
+				  at(BELLHOP_ATTR_QUERY_DM_RESP, sizeof(bellhop_dm_resp), out) });
+		case dm_register:
+			return call(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG,
+				    { fresh(UVERBS_ATTR_REG_DM_MR_HANDLE),
+				      value(UVERBS_ATTR_REG_DM_MR_OFFSET, 8, random() % 64),
+				      value(UVERBS_ATTR_REG_DM_MR_LENGTH, 8, random() % 512),
+				      some(UVERBS_ATTR_REG_DM_MR_PD_HANDLE, pd_object, random),
+				      value(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, 4,
+					    7 | IB_UVERBS_ACCESS_ZERO_BASED),
+				      some(UVERBS_ATTR_REG_DM_MR_DM_HANDLE, dm_object, random),
+				      at(UVERBS_ATTR_REG_DM_MR_RESP_LKEY, 4, out),
+				      at(UVERBS_ATTR_REG_DM_MR_RESP_RKEY, 4, out + 512) },
+				    mr_object);
+		case dm_free:
+			return call(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE,
+				    { some(UVERBS_ATTR_FREE_DM_HANDLE, dm_object, random) });
 		case info_handles:
 			return call(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INFO_HANDLES,
 				    { value(UVERBS_ATTR_INFO_OBJECT_ID, 8, UVERBS_OBJECT_QP),

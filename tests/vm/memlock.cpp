@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-// memlock.cpp: rings count as locked memory of the process that has them made, and are bounded by
-// it.
+// memlock.cpp: rings and device memory count as locked memory of the process that has them made,
+// and are bounded by it.
 #include <linux/capability.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include "child.hpp"
 #include "cq.hpp"
+#include "dm.hpp"
 
 using namespace vm;
 
@@ -54,6 +55,33 @@ TEST(Memlock, bounds_rings)
 	});
 	EXPECT_EQ(child.wait(), std::optional(0))
 		<< "1 MiB holds fewer than 16, and they are given back";
+}
+
+/* So much of it is locked memory as well, beside what the device has. */
+TEST(Memlock, bounds_device_memory)
+{
+	if (!is_bellhop())
+		GTEST_SKIP() << "others count otherwise";
+	Child child([] {
+		const rlimit limit = { 1 << 20, 1 << 20 };
+
+		drop_right_to_lock();
+		setrlimit(RLIMIT_MEMLOCK, &limit);
+		Device device;
+		for (int i = 0; i < 50; i++) {
+			const Dm dm(device, 512 << 10);
+
+			if (ibv_dm *more = alloc_dm(device, 512 << 10)) {
+				ibv_free_dm(more);
+				return 1;
+			}
+			if (errno != ENOMEM)
+				return 2;
+		}
+		return dm_total(device) > (1 << 20) ? 0 : 3;
+	});
+	EXPECT_EQ(child.wait(), std::optional(0))
+		<< "1: more than may be locked, 2: errno is not ENOMEM, 3: there is no more at all";
 }
 
 int main(int argc, char **argv)

@@ -100,6 +100,12 @@ public:
 	{
 	}
 
+	/** What was registered in another way; its result and errno. */
+	explicit Mr(ibv_mr *made) : mr_(made)
+	{
+		require_errno(mr_, "a registration");
+	}
+
 	~Mr()
 	{
 		if (mr_)

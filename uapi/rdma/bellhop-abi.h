@@ -80,6 +80,13 @@ struct bellhop_create_srq_resp {
 	struct bellhop_ring_map srq;
 };
 
+/* Where device memory is found: mmap() it; of @length bytes @size are meant. */
+struct bellhop_dm_resp {
+	__aligned_u64 offset;
+	__u32 length;
+	__u32 size;
+};
+
 /* The first page of a context's status mapping; only the kernel writes it. */
 struct bellhop_status {
 	__u32 need_kick; /* nonzero: kick after publishing a producer */
@@ -369,6 +376,21 @@ enum bellhop_query_context_attrs {
 	BELLHOP_ATTR_QUERY_CONTEXT_RESP = 1 << 12,
 };
 
+/* Of the core's DM_ALLOC: struct bellhop_dm_resp. */
+enum bellhop_alloc_dm_attrs {
+	BELLHOP_ATTR_ALLOC_DM_RESP = 1 << 12,
+};
+
+/* Of the core's object DM: tells of memory that is there already. */
+enum bellhop_dm_methods {
+	BELLHOP_METHOD_DM_QUERY = 1 << 12,
+};
+
+enum bellhop_query_dm_attrs {
+	BELLHOP_ATTR_QUERY_DM_HANDLE = 1 << 12,
+	BELLHOP_ATTR_QUERY_DM_RESP, /* struct bellhop_dm_resp */
+};
+
 #ifdef __cplusplus
 #define BELLHOP_ASSERT(x) static_assert(x, #x)
 #else
@@ -381,6 +403,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq) == 8);
 BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_qp_resp) == 48);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_srq_resp) == 24);
+BELLHOP_ASSERT(sizeof(struct bellhop_dm_resp) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_wq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_cq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_sge) == 16);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+// dm_test.cpp: dm.h: what may be had of device memory, and what of it registered.
+#include <cerrno>
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "dm.h"
+}
+
+TEST(dm, check__from_one_byte_to_all_there_is)
+{
+	EXPECT_EQ(bellhop_dm_check(1, 0), 0);
+	EXPECT_EQ(bellhop_dm_check(BELLHOP_DM_TOTAL, 0), 0);
+	EXPECT_EQ(bellhop_dm_check(BELLHOP_DM_TOTAL + 1, 0), -ENOMEM);
+	EXPECT_EQ(bellhop_dm_check(~0ULL, 0), -ENOMEM);
+	EXPECT_EQ(bellhop_dm_check(0, 0), -EINVAL);
+}
+
+/* The core keeps the length in 32 bits. */
+TEST(dm, check__a_length_that_is_small_when_it_is_cut)
+{
+	EXPECT_EQ(bellhop_dm_check((1ULL << 32) + 64, 0), -ENOMEM);
+}
+
+TEST(dm, check__alignments_up_to_the_smallest_page)
+{
+	EXPECT_EQ(bellhop_dm_check(64, BELLHOP_DM_LOG_ALIGN_MAX), 0);
+	EXPECT_EQ(bellhop_dm_check(64, BELLHOP_DM_LOG_ALIGN_MAX + 1), -EINVAL);
+	EXPECT_EQ(bellhop_dm_check(64, ~0u), -EINVAL);
+}
+
+TEST(dm, is_left__until_all_is_taken)
+{
+	EXPECT_TRUE(bellhop_dm_is_left(0, BELLHOP_DM_TOTAL));
+	EXPECT_FALSE(bellhop_dm_is_left(1, BELLHOP_DM_TOTAL));
+	EXPECT_TRUE(bellhop_dm_is_left(BELLHOP_DM_TOTAL - 4096, 4096));
+	EXPECT_FALSE(bellhop_dm_is_left(BELLHOP_DM_TOTAL - 4096, 4097));
+	EXPECT_FALSE(bellhop_dm_is_left(BELLHOP_DM_TOTAL, 1));
+	EXPECT_FALSE(bellhop_dm_is_left(4096, ~0ULL));
+}
+
+TEST(dm, covers__what_lies_inside)
+{
+	EXPECT_TRUE(bellhop_dm_covers(100, 0, 100));
+	EXPECT_TRUE(bellhop_dm_covers(100, 99, 1));
+	EXPECT_TRUE(bellhop_dm_covers(100, 100, 0));
+	EXPECT_FALSE(bellhop_dm_covers(100, 0, 101));
+	EXPECT_FALSE(bellhop_dm_covers(100, 1, 100));
+	EXPECT_FALSE(bellhop_dm_covers(100, 101, 0));
+}
+
+TEST(dm, covers__no_sum_that_wraps)
+{
+	EXPECT_FALSE(bellhop_dm_covers(100, ~0ULL, 2));
+	EXPECT_FALSE(bellhop_dm_covers(100, 2, ~0ULL));
+	EXPECT_FALSE(bellhop_dm_covers(100, ~0ULL - 3, 8));
+}

@@ -100,11 +100,12 @@ int bellhop_dm_dealloc(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 struct ib_mr *bellhop_dm_register(struct ib_pd *ibpd, struct ib_dm *ibdm,
 				  struct ib_dm_mr_attr *attr, struct uverbs_attr_bundle *attrs)
 {
+	const struct bellhop_region all = { .length = ibdm->length };
 	u8 *memory = dm_of(ibdm)->mapping->memory;
 
 	if (attr->access_flags & ~(BELLHOP_MR_ACCESS | IB_ZERO_BASED))
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!bellhop_dm_covers(ibdm->length, attr->offset, attr->length))
+	if (!bellhop_key_range_fits(&all, attr->offset, attr->length))
 		return ERR_PTR(-EINVAL);
 	return bellhop_mr_create(ibpd, memory + attr->offset, 0, attr->length,
 				 (int)attr->access_flags);

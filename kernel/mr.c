@@ -11,17 +11,13 @@
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include "device.h"
+#include "dmabuf.h"
 #include "mr.h"
 #include "pd.h"
 
 #ifdef CONFIG_HIGHMEM
 #error "payload is reached through the kernel's mapping of all memory, which this kernel has not"
 #endif
-
-static struct bellhop_mr *mr_of(struct ib_mr *ibmr)
-{
-	return container_of(ibmr, struct bellhop_mr, ibmr);
-}
 
 /* The pages are pinned from their first byte; the region begins somewhere in the first. */
 static int build_extents(struct bellhop_grant *grant, struct ib_umem *umem)
@@ -238,7 +234,7 @@ static void drop(struct bellhop_grant *grant, struct ib_umem *umem)
 struct ib_mr *bellhop_mr_reregister(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
 				    int access, struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct bellhop_mr *mr = mr_of(ibmr);
+	struct bellhop_mr *mr = bellhop_mr_of(ibmr);
 	struct bellhop_grant *grant, *old = mr->grant;
 	struct ib_umem *umem;
 
@@ -278,7 +274,7 @@ struct ib_mr *bellhop_mr_reregister(struct ib_mr *ibmr, int flags, u64 start, u6
 
 int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata)
 {
-	struct bellhop_mr *mr = mr_of(ibmr);
+	struct bellhop_mr *mr = bellhop_mr_of(ibmr);
 	struct bellhop_grant *grant = mr->grant;
 
 	/* Verbs want windows to be unbound first; when a context ends, the core comes again. */
@@ -288,6 +284,7 @@ int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata)
 	kvfree(grant->extents);
 	kfree_rcu(grant, rcu);
 	ib_umem_release(mr->umem);
+	bellhop_dmabuf_close(mr->dmabuf);
 	kfree(mr);
 	return 0;
 }

@@ -14,6 +14,7 @@
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
 	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
 
+struct bellhop_dmabuf;
 struct ib_dmah;
 struct ib_umem;
 
@@ -22,6 +23,7 @@ struct ib_umem;
  * @ibmr: the core's part
  * @grant: what its keys open now; owned
  * @umem: the pinned pages; NULL of memory that is not a process's
+ * @dmabuf: the exported memory; NULL of other memory
  * @access: enum ib_access_flags, as asked for
  *
  * All of it is under the lock that the core holds during each command of the region.
@@ -30,8 +32,14 @@ struct bellhop_mr {
 	struct ib_mr ibmr;
 	struct bellhop_grant *grant;
 	struct ib_umem *umem;
+	struct bellhop_dmabuf *dmabuf;
 	int access;
 };
+
+static inline struct bellhop_mr *bellhop_mr_of(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct bellhop_mr, ibmr);
+}
 
 /**
  * bellhop_mr_create() - a region of bytes that lie side by side in the kernel

@@ -31,7 +31,7 @@ layer uapi/rdma 'linux/types\.h'
 layer kernel/proto "$own|rdma/bellhop-abi\.h|(asm/[a-z]+|linux/(compiler|errno|nospec|string|types)|errno|stdbool|stddef|string)\.h"
 layer kernel "$own|proto/$own|compat/ops\.h|$kernel_headers"
 layer kernel/compat "$own|\.\./$own|$kernel_headers"
-layer kernel/compat/linux 'linux/[a-z_]+\.h'
+layer kernel/compat/linux 'linux/[a-z_-]+\.h'
 layer kernel/compat/rdma 'rdma/[a-z_]+\.h'
 # The standard library has no suffix; the system's headers are libc's and the kernel's user API.
 layer userspace "$own|[a-z_]+|rdma/[a-z_-]+\.h|infiniband/[a-z_]+\.h|sys/[a-z]+\.h|[a-z]+\.h"

@@ -3,10 +3,47 @@
 #include "mr.hpp"
 
 #include <cerrno>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include "heap.hpp"
+#include "method.hpp"
 
 namespace bellhop
 {
+
+namespace
+{
+
+// libibverbs has a call for it, whose signature is another in later releases.
+int register_dmabuf(verbs_mr &mr, ibv_pd *pd, std::uint64_t offset, std::uint64_t length,
+		    std::uint64_t iova, int fd, int access) noexcept
+{
+	ib_uverbs_attr attributes[] = {
+		object_attribute(UVERBS_ATTR_REG_DMABUF_MR_HANDLE),
+		object_attribute(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, pd->handle),
+		number_attribute(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, offset),
+		number_attribute(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, length),
+		number_attribute(UVERBS_ATTR_REG_DMABUF_MR_IOVA, iova),
+		number_attribute(UVERBS_ATTR_REG_DMABUF_MR_FD, static_cast<std::uint32_t>(fd)),
+		number_attribute(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS,
+				 static_cast<std::uint32_t>(access)),
+		answer_attribute(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, mr.mr.lkey),
+		answer_attribute(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, mr.mr.rkey),
+	};
+	static_assert(std::size(attributes) <= MAX_ATTRIBUTES);
+
+	int error = call_method(pd->context->cmd_fd, UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR,
+				attributes);
+
+	mr.mr.context = pd->context;
+	mr.mr.pd = pd;
+	mr.mr.addr = reinterpret_cast<void *>(offset);
+	mr.mr.length = length;
+	mr.mr.handle = static_cast<std::uint32_t>(attributes[0].data);
+	mr.mr_type = VERBS_MR_TYPE_DMABUF;
+	return error;
+}
+
+} // namespace
 
 ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova, int access) noexcept
 {
@@ -16,6 +53,19 @@ ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova, i
 	int error = !mr ? ENOMEM
 			: ibv_cmd_reg_mr(pd, addr, length, iova, access, mr.get(), &request,
 					 sizeof(request), &response, sizeof(response));
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	return &mr.release()->mr;
+}
+
+ibv_mr *reg_dmabuf_mr(ibv_pd *pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
+		      int fd, int access) noexcept
+{
+	auto mr = make<verbs_mr>();
+	int error = mr ? register_dmabuf(*mr, pd, offset, length, iova, fd, access) : ENOMEM;
 
 	if (error) {
 		errno = error;

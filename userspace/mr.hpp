@@ -10,6 +10,10 @@ namespace bellhop
 // Returns null and sets errno.
 ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova, int access) noexcept;
 
+// A region of memory that another driver exports as a file. Returns null and sets errno.
+ibv_mr *reg_dmabuf_mr(ibv_pd *pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
+		      int fd, int access) noexcept;
+
 // A region that the kernel has already, under its handle; its address is not known. Returns null
 // and sets errno.
 ibv_mr *import_mr(ibv_pd *pd, std::uint32_t handle) noexcept;

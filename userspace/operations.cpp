@@ -58,6 +58,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.query_qp = query_qp;
 	ops.query_srq = query_srq;
 	ops.reg_dm_mr = reg_dm_mr;
+	ops.reg_dmabuf_mr = reg_dmabuf_mr;
 	ops.reg_mr = reg_mr;
 	ops.req_notify_cq = req_notify_cq;
 	ops.rereg_mr = rereg_mr;

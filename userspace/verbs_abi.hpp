@@ -94,6 +94,12 @@ struct verbs_device_ops {
 
 // Objects that have a part of libibverbs' beyond what verbs.h shows.
 
+// What libibverbs does with a region's address when it ends.
+enum {
+	VERBS_MR_TYPE_NULL = 1,
+	VERBS_MR_TYPE_DMABUF = 3,
+};
+
 struct verbs_mr {
 	ibv_mr mr;
 	int mr_type;
@@ -208,7 +214,8 @@ struct verbs_context_ops {
 	BELLHOP_OPS_65(read_err_comp_cntr)
 	ibv_mr *(*reg_dm_mr)(ibv_pd *, ibv_dm *, std::uint64_t offset, std::size_t length,
 			     unsigned access);
-	verbs_op reg_dmabuf_mr;
+	ibv_mr *(*reg_dmabuf_mr)(ibv_pd *, std::uint64_t offset, std::size_t length,
+				 std::uint64_t iova, int fd, int access);
 	ibv_mr *(*reg_mr)(ibv_pd *, void *addr, std::size_t length, std::uint64_t iova, int access);
 	BELLHOP_OPS_65(reg_mr_ex)
 	int (*req_notify_cq)(ibv_cq *, int solicited_only);

@@ -5,6 +5,7 @@
  */
 #include "ops.h"
 #include "cq.h"
+#include "dmabuf.h"
 #include "mr.h"
 
 #ifndef BELLHOP_HAVE_CREATE_USER_CQ
@@ -36,6 +37,14 @@ static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 
 {
 	return bellhop_mr_register(ibpd, start, length, iova, access, NULL, udata);
 }
+
+static struct ib_mr *reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
+					int fd, int access, struct ib_udata *udata)
+{
+	return bellhop_dmabuf_register(
+		ibpd, offset, length, iova, fd, access, NULL,
+		container_of(udata, struct uverbs_attr_bundle, driver_udata));
+}
 #endif
 
 static const struct ib_device_ops adapted_ops = {
@@ -45,8 +54,10 @@ static const struct ib_device_ops adapted_ops = {
 	.create_cq = create_cq,
 #ifdef BELLHOP_HAVE_DMAH
 	.reg_user_mr = bellhop_mr_register,
+	.reg_user_mr_dmabuf = bellhop_dmabuf_register,
 #else
 	.reg_user_mr = reg_user_mr,
+	.reg_user_mr_dmabuf = reg_user_mr_dmabuf,
 #endif
 #ifdef BELLHOP_HAVE_RESIZE_USER_CQ
 	.resize_user_cq = bellhop_cq_resize,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* dm.h: device memory: what may be had of it, and what of it may be registered. */
+/* dm.h: device memory: how much of it may be had. */
 #ifndef BELLHOP_PROTO_DM_H
 #define BELLHOP_PROTO_DM_H
 
@@ -33,17 +33,6 @@ static inline int bellhop_dm_check(u64 length, u32 log_align)
 static inline bool bellhop_dm_is_left(u64 used, u64 bytes)
 {
 	return bytes <= BELLHOP_DM_TOTAL - used;
-}
-
-/**
- * bellhop_dm_covers() - whether a range lies in such memory
- * @size: bytes of the memory
- * @offset: where the range begins
- * @length: its bytes; with 0, @offset can be the memory's end
- */
-static inline bool bellhop_dm_covers(u64 size, u64 offset, u64 length)
-{
-	return offset <= size && length <= size - offset;
 }
 
 #endif /* BELLHOP_PROTO_DM_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-// dm_test.cpp: dm.h: what may be had of device memory, and what of it registered.
+// dm_test.cpp: dm.h: how much of device memory may be had.
 #include <cerrno>
 #include <gtest/gtest.h>
 
@@ -37,21 +37,4 @@ TEST(dm, is_left__until_all_is_taken)
 	EXPECT_FALSE(bellhop_dm_is_left(BELLHOP_DM_TOTAL - 4096, 4097));
 	EXPECT_FALSE(bellhop_dm_is_left(BELLHOP_DM_TOTAL, 1));
 	EXPECT_FALSE(bellhop_dm_is_left(4096, ~0ULL));
-}
-
-TEST(dm, covers__what_lies_inside)
-{
-	EXPECT_TRUE(bellhop_dm_covers(100, 0, 100));
-	EXPECT_TRUE(bellhop_dm_covers(100, 99, 1));
-	EXPECT_TRUE(bellhop_dm_covers(100, 100, 0));
-	EXPECT_FALSE(bellhop_dm_covers(100, 0, 101));
-	EXPECT_FALSE(bellhop_dm_covers(100, 1, 100));
-	EXPECT_FALSE(bellhop_dm_covers(100, 101, 0));
-}
-
-TEST(dm, covers__no_sum_that_wraps)
-{
-	EXPECT_FALSE(bellhop_dm_covers(100, ~0ULL, 2));
-	EXPECT_FALSE(bellhop_dm_covers(100, 2, ~0ULL));
-	EXPECT_FALSE(bellhop_dm_covers(100, ~0ULL - 3, 8));
 }

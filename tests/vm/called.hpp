@@ -93,6 +93,7 @@ inline Tally<kinds> &tally()
 				    "ioctl DM_QUERY",
 				    "ioctl DM_MR_REG",
 				    "ioctl DM_FREE",
+				    "ioctl REG_DMABUF_MR of what is none",
 				    "ioctl unknown",
 				    "spoilt writes",
 				    "spoilt ioctls",
@@ -110,13 +111,14 @@ inline bool may_be_refused(size_t kind)
 	       kind == size_t(first_call) + Calls::query_context;
 }
 
-/** What is the kernel's, and what a user does in the rings. */
+/** What is the kernel's, what a user does in the rings, and what takes a file of another kind. */
 inline bool is_refused(size_t kind)
 {
 	return kind == Commands::create_kernel_qp || kind == Commands::post_send ||
 	       kind == Commands::post_recv || kind == Commands::post_srq_recv ||
 	       kind == Commands::poll_cq || kind == Commands::req_notify_cq ||
-	       kind == size_t(first_call) + Calls::kernel_qp_create;
+	       kind == size_t(first_call) + Calls::kernel_qp_create ||
+	       kind == size_t(first_call) + Calls::dmabuf_register;
 }
 
 } // namespace vm::called

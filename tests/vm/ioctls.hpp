@@ -71,6 +71,7 @@ public:
 		dm_query,
 		dm_register,
 		dm_free,
+		dmabuf_register,
 		unknown,
 		kinds
 	};
@@ -162,6 +163,19 @@ public:
 		case dm_free:
 			return call(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE,
 				    { some(UVERBS_ATTR_FREE_DM_HANDLE, dm_object, random) });
+		case dmabuf_register:
+			/* None of the process's files is exported memory. */
+			return call(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR,
+				    { fresh(UVERBS_ATTR_REG_DMABUF_MR_HANDLE),
+				      some(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, pd_object, random),
+				      value(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 8, 0),
+				      value(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 8, 4096),
+				      value(UVERBS_ATTR_REG_DMABUF_MR_IOVA, 8, 0),
+				      value(UVERBS_ATTR_REG_DMABUF_MR_FD, 4, random() % 200),
+				      value(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 4, 7),
+				      at(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, 4, out),
+				      at(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, 4, out + 512) },
+				    mr_object);
 		case info_handles:
 			return call(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INFO_HANDLES,
 				    { value(UVERBS_ATTR_INFO_OBJECT_ID, 8, UVERBS_OBJECT_QP),

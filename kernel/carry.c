@@ -183,6 +183,8 @@ static enum bellhop_reason check(const struct bellhop_qp *owner, const struct be
 				  &reason);
 	if (grant)
 		bellhop_grant_put(grant, side);
+	else if (!remote)
+		reason = bellhop_null_check(owner->device, range, owner->pdn, access, reason);
 	return reason;
 }
 

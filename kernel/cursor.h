@@ -5,6 +5,7 @@
 
 #include <linux/minmax.h>
 #include "grant.h"
+#include "null.h"
 
 /**
  * struct bellhop_cursor - where the next byte comes from or goes to
@@ -16,7 +17,7 @@
  * @side: whose bytes they are
  * @sge: the current element; ends of the list are the caller's to respect
  * @done: bytes of it that lie behind
- * @grant: what its key opens, referenced; NULL until it is needed
+ * @grant: what its key opens, referenced; NULL until it is needed, and of a null region
  * @inline_data: instead of all that, bytes in the kernel's own memory
  */
 struct bellhop_cursor {
@@ -95,7 +96,7 @@ static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cu
 			bellhop_grant_get(cursor->device, cursor->sge, cursor->pdn, cursor->qp_id,
 					  cursor->access, cursor->remote, cursor->side, &reason);
 		if (!cursor->grant)
-			return reason;
+			return bellhop_null_span(cursor, reason, memory, length);
 	}
 	*memory = bellhop_grant_bytes(cursor->grant, cursor->sge->addr + cursor->done, &together);
 	*length = min_t(u64, together, cursor->sge->length - cursor->done);

@@ -10,6 +10,7 @@
 #include "dm.h"
 #include "mapping.h"
 #include "mr.h"
+#include "pd.h"
 #include "proto/dm.h"
 
 #define UVERBS_MODULE_NAME bellhop
@@ -102,13 +103,16 @@ struct ib_mr *bellhop_dm_register(struct ib_pd *ibpd, struct ib_dm *ibdm,
 {
 	const struct bellhop_region all = { .length = ibdm->length };
 	u8 *memory = dm_of(ibdm)->mapping->memory;
+	int access = (int)attr->access_flags;
+	struct bellhop_grant *grant;
 
-	if (attr->access_flags & ~(BELLHOP_MR_ACCESS | IB_ZERO_BASED))
+	if (access & ~(BELLHOP_MR_ACCESS | IB_ZERO_BASED))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!bellhop_key_range_fits(&all, attr->offset, attr->length))
 		return ERR_PTR(-EINVAL);
-	return bellhop_mr_create(ibpd, memory + attr->offset, 0, attr->length,
-				 (int)attr->access_flags);
+	grant = bellhop_grant_alloc_piece(bellhop_pd_number(ibpd), memory + attr->offset, 0,
+					  attr->length, access);
+	return bellhop_mr_create(ibpd, grant, access);
 }
 
 static int UVERBS_HANDLER(BELLHOP_METHOD_DM_QUERY)(struct uverbs_attr_bundle *attrs)

@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include "dmabuf.h"
 #include "mr.h"
+#include "pd.h"
 
 MODULE_INFO(import_ns, "DMA_BUF");
 
@@ -93,6 +94,7 @@ struct ib_mr *bellhop_dmabuf_register(struct ib_pd *ibpd, u64 offset, u64 length
 				      struct uverbs_attr_bundle *attrs)
 {
 	struct bellhop_dmabuf *buffer;
+	struct bellhop_grant *grant;
 	struct ib_mr *ibmr;
 
 	if (dmah || (access & ~BELLHOP_MR_ACCESS))
@@ -102,7 +104,9 @@ struct ib_mr *bellhop_dmabuf_register(struct ib_pd *ibpd, u64 offset, u64 length
 	buffer = open(fd, offset, length, access);
 	if (IS_ERR(buffer))
 		return ERR_CAST(buffer);
-	ibmr = bellhop_mr_create(ibpd, (u8 *)buffer->map.vaddr + offset, iova, length, access);
+	grant = bellhop_grant_alloc_piece(bellhop_pd_number(ibpd), (u8 *)buffer->map.vaddr + offset,
+					  iova, length, access);
+	ibmr = bellhop_mr_create(ibpd, grant, access);
 	if (IS_ERR(ibmr))
 		bellhop_dmabuf_close(buffer);
 	else

@@ -26,6 +26,8 @@ struct bellhop_grant_refs {
  * @region: what decides on access; never changes once the entry is published
  * @is_window: the entry is a window's, to be asked for by bellhop_mw_get() (see mw.h); no key fits
  * its @region, so that only those who fail look at this
+ * @is_null: it has no bytes, and opens what there is to whoever has its key (see null.h); of no key
+ * a range fits @region, so that only those who fail look at this, too
  * @origin: the address of the first byte of @extents
  * @bytes: that @extents hold
  * @extents: the pages as runs in the kernel's mapping
@@ -38,6 +40,7 @@ struct bellhop_grant_refs {
 struct bellhop_grant {
 	struct bellhop_region region;
 	bool is_window;
+	bool is_null;
 	u64 origin;
 	u64 bytes;
 	struct bellhop_extent *extents;

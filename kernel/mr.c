@@ -9,10 +9,12 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <rdma/bellhop-abi.h>
 #include <rdma/ib_umem.h>
 #include "device.h"
 #include "dmabuf.h"
 #include "mr.h"
+#include "null.h"
 #include "pd.h"
 
 #ifdef CONFIG_HIGHMEM
@@ -83,17 +85,44 @@ static int publish(struct bellhop_mr *mr, struct ib_pd *ibpd, struct bellhop_gra
 	return 0;
 }
 
+/* What the library asks for beside verbs' own. */
+static int get_kind(struct ib_udata *udata, u32 *kind)
+{
+	struct bellhop_reg_mr request;
+	int err;
+
+	*kind = BELLHOP_MR_MEMORY;
+	if (!udata->inlen)
+		return 0;
+	if (udata->inlen < sizeof(request))
+		return -EINVAL;
+	err = ib_copy_from_udata(&request, udata, sizeof(request));
+	if (err)
+		return err;
+	*kind = request.kind;
+	return request.reserved || request.kind > BELLHOP_MR_NULL ? -EINVAL : 0;
+}
+
 struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 				  struct ib_dmah *dmah, struct ib_udata *udata)
 {
 	struct bellhop_grant *grant;
 	struct bellhop_mr *mr;
-	int err = -ENOMEM;
+	u32 kind;
+	int err;
 
+	err = get_kind(udata, &kind);
+	if (err)
+		return ERR_PTR(err);
+	if (kind == BELLHOP_MR_NULL)
+		return start || iova || length != U64_MAX || access != IB_ACCESS_LOCAL_WRITE
+			       ? ERR_PTR(-EINVAL)
+			       : bellhop_null_register(ibpd);
 	if (dmah || (access & ~BELLHOP_MR_ACCESS))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (bellhop_key_check_region(iova, length))
 		return ERR_PTR(-EINVAL);
+	err = -ENOMEM;
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	grant = bellhop_grant_alloc(bellhop_pd_number(ibpd), iova, length, access);
 	if (!mr || !grant)
@@ -117,18 +146,16 @@ err_free:
 	return ERR_PTR(err);
 }
 
-struct ib_mr *bellhop_mr_create(struct ib_pd *ibpd, u8 *memory, u64 start, u64 length, int access)
+struct ib_mr *bellhop_mr_create(struct ib_pd *ibpd, struct bellhop_grant *grant, int access)
 {
 	struct bellhop_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
-	struct bellhop_grant *grant =
-		bellhop_grant_alloc_piece(bellhop_pd_number(ibpd), memory, start, length, access);
 	int err = -ENOMEM;
 
 	if (!mr || !grant)
 		goto err;
 	mr->access = access;
-	mr->ibmr.iova = start;
-	mr->ibmr.length = length;
+	mr->ibmr.iova = grant->region.start;
+	mr->ibmr.length = grant->region.length;
 	err = publish(mr, ibpd, grant);
 	if (err)
 		goto err;
@@ -146,7 +173,10 @@ err:
  */
 struct ib_mr *bellhop_mr_get_dma(struct ib_pd *ibpd, int access)
 {
-	return bellhop_mr_create(ibpd, NULL, 0, U64_MAX, access);
+	struct bellhop_grant *grant =
+		bellhop_grant_alloc_piece(bellhop_pd_number(ibpd), NULL, 0, U64_MAX, access);
+
+	return bellhop_mr_create(ibpd, grant, access);
 }
 
 /* Pages that were pinned to be read, maybe of a file that must not change, are not to be written.

@@ -42,17 +42,16 @@ static inline struct bellhop_mr *bellhop_mr_of(struct ib_mr *ibmr)
 }
 
 /**
- * bellhop_mr_create() - a region of bytes that lie side by side in the kernel
+ * bellhop_mr_create() - a region of memory that is not a process's
  * @ibpd: its protection domain
- * @memory: the first of them; they outlive the region
- * @start: its address
- * @length: bytes; with @start, it does not wrap
+ * @grant: what its keys are to open, which outlives the region; NULL when there was no memory for
+ * it; the region's, or discarded
  * @access: enum ib_access_flags
  *
  * Context: may sleep.
  * Return: the region, or an ERR_PTR.
  */
-struct ib_mr *bellhop_mr_create(struct ib_pd *ibpd, u8 *memory, u64 start, u64 length, int access);
+struct ib_mr *bellhop_mr_create(struct ib_pd *ibpd, struct bellhop_grant *grant, int access);
 
 /* Operations of struct ib_device_ops. */
 struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,

@@ -3,6 +3,8 @@
 #include "mr.hpp"
 
 #include <cerrno>
+#include <cstdint>
+#include <rdma/bellhop-abi.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include "heap.hpp"
 #include "method.hpp"
@@ -71,6 +73,27 @@ ibv_mr *reg_dmabuf_mr(ibv_pd *pd, std::uint64_t offset, std::size_t length, std:
 		errno = error;
 		return nullptr;
 	}
+	return &mr.release()->mr;
+}
+
+ibv_mr *alloc_null_mr(ibv_pd *pd) noexcept
+{
+	auto mr = make<verbs_mr>();
+	DriverRequest<ib_uverbs_reg_mr, bellhop_reg_mr> request({ BELLHOP_MR_NULL, 0 });
+	ib_uverbs_reg_mr_resp response{};
+	int error = !mr ? ENOMEM
+			: ibv_cmd_reg_mr(pd, nullptr, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE, mr.get(),
+					 &request, sizeof(request), &response, sizeof(response));
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	mr->mr.context = pd->context;
+	mr->mr.pd = pd;
+	mr->mr.length = SIZE_MAX;
+	mr->mr.rkey = 0;
+	mr->mr_type = VERBS_MR_TYPE_NULL;
 	return &mr.release()->mr;
 }
 

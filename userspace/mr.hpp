@@ -14,6 +14,10 @@ ibv_mr *reg_mr(ibv_pd *pd, void *addr, std::size_t length, std::uint64_t iova, i
 ibv_mr *reg_dmabuf_mr(ibv_pd *pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
 		      int fd, int access) noexcept;
 
+// A region of nothing: zeros are read of it, and what is written is dropped. It is for this side
+// only. Returns null and sets errno.
+ibv_mr *alloc_null_mr(ibv_pd *pd) noexcept;
+
 // A region that the kernel has already, under its handle; its address is not known. Returns null
 // and sets errno.
 ibv_mr *import_mr(ibv_pd *pd, std::uint32_t handle) noexcept;

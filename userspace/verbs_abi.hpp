@@ -148,7 +148,7 @@ struct verbs_context_ops {
 	ibv_dm *(*alloc_dm)(ibv_context *, ibv_alloc_dm_attr *);
 	BELLHOP_OPS_65(alloc_dmah)
 	ibv_mw *(*alloc_mw)(ibv_pd *, ibv_mw_type);
-	verbs_op alloc_null_mr;
+	ibv_mr *(*alloc_null_mr)(ibv_pd *);
 	ibv_pd *(*alloc_parent_domain)(ibv_context *, ibv_parent_domain_init_attr *);
 	ibv_pd *(*alloc_pd)(ibv_context *);
 	ibv_td *(*alloc_td)(ibv_context *, ibv_td_init_attr *);

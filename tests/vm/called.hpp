@@ -30,6 +30,7 @@ inline Tally<kinds> &tally()
 				    "write ALLOC_PD",
 				    "write DEALLOC_PD",
 				    "write REG_MR",
+				    "write REG_MR of nothing",
 				    "write DEREG_MR",
 				    "write CREATE_COMP_CHANNEL",
 				    "write CREATE_CQ",

@@ -239,6 +239,29 @@ TEST_F(FailNthMemory, mr_of_device_memory)
 	destroy_qp();
 }
 
+TEST_F(FailNthMemory, mr_of_nothing)
+{
+	constexpr uint32_t length = 5000;
+	ibv_mr *mr = nullptr;
+	const auto alloc = [&] { return (mr = ibv_alloc_null_mr(pd.get())) ? 0 : errno; };
+	const auto dereg = [&] { return ibv_dereg_mr(mr); };
+
+	ASSERT_EQ(create_qp(), 0);
+	connect();
+	sweep("alloc_null_mr",
+	      { .call = alloc,
+		.check =
+			[&] {
+				ASSERT_EQ(post_one_recv({ 1, length, mr->lkey }, 2), 0);
+				ASSERT_EQ(post_one({ .sges = { region.sge(0, length) }, .id = 1 }),
+					  0);
+				expect_both();
+			},
+		.undo = [&] { EXPECT_EQ(dereg(), 0); } });
+	sweep("dereg_mr, of nothing", { .prepare = [&] { ASSERT_EQ(alloc(), 0); }, .call = dereg });
+	destroy_qp();
+}
+
 int main(int argc, char **argv)
 {
 	return run_sweeps(argc, argv);

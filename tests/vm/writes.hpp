@@ -23,6 +23,7 @@ public:
 		alloc_pd,
 		dealloc_pd,
 		reg_mr,
+		reg_null_mr,
 		dereg_mr,
 		create_channel,
 		create_cq,
@@ -107,6 +108,11 @@ public:
 						  .hca_va = room_,
 						  .pd_handle = handles_.some(pd_object, random),
 						  .access_flags = 7 },
+				sizeof(ib_uverbs_reg_mr_resp), mr_object);
+		case reg_null_mr:
+			return Command::plain(
+				IB_USER_VERBS_CMD_REG_MR,
+				registration_of_nothing(response, handles_.some(pd_object, random)),
 				sizeof(ib_uverbs_reg_mr_resp), mr_object);
 		case dereg_mr:
 			return Command::plain(

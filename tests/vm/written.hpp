@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <vector>
+#include <rdma/bellhop-abi.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 
 namespace vm
@@ -61,6 +63,21 @@ struct Command {
 		bytes.insert(bytes.end(), start, start + sizeof(body));
 	}
 };
+
+/** ib_uverbs_reg_mr, which ends in an array without a size, and what bellhop's library adds. */
+struct Registration {
+	uint64_t response;
+	uint64_t start, length, iova;
+	uint32_t pd, access;
+	bellhop_reg_mr driver;
+};
+static_assert(sizeof(Registration) == sizeof(ib_uverbs_reg_mr) + sizeof(bellhop_reg_mr));
+
+/** What makes a null region. */
+inline Registration registration_of_nothing(uint64_t response, uint32_t pd)
+{
+	return { response, 0, ~0ULL, 0, pd, IB_UVERBS_ACCESS_LOCAL_WRITE, { BELLHOP_MR_NULL, 0 } };
+}
 
 } // namespace vm
 

@@ -80,6 +80,17 @@ struct bellhop_create_srq_resp {
 	struct bellhop_ring_map srq;
 };
 
+/* Follows the core's REG_MR, or does not, and then @kind is 0. */
+enum bellhop_mr_kind {
+	BELLHOP_MR_MEMORY = 0, /* of the process */
+	BELLHOP_MR_NULL = 1, /* all addresses: from 0 on, of length ~0, with local write access */
+};
+
+struct bellhop_reg_mr {
+	__u32 kind; /* enum bellhop_mr_kind */
+	__u32 reserved;
+};
+
 /* Where device memory is found: mmap() it; of @length bytes @size are meant. */
 struct bellhop_dm_resp {
 	__aligned_u64 offset;
@@ -403,6 +414,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq) == 8);
 BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_qp_resp) == 48);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_srq_resp) == 24);
+BELLHOP_ASSERT(sizeof(struct bellhop_reg_mr) == 8);
 BELLHOP_ASSERT(sizeof(struct bellhop_dm_resp) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_wq_hdr) == BELLHOP_RING_SLOTS);
 BELLHOP_ASSERT(sizeof(struct bellhop_cq_hdr) == BELLHOP_RING_SLOTS);

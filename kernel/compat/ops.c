@@ -41,9 +41,10 @@ static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 
 static struct ib_mr *reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
 					int fd, int access, struct ib_udata *udata)
 {
-	return bellhop_dmabuf_register(
-		ibpd, offset, length, iova, fd, access, NULL,
-		container_of(udata, struct uverbs_attr_bundle, driver_udata));
+	struct uverbs_attr_bundle *attrs =
+		container_of(udata, struct uverbs_attr_bundle, driver_udata);
+
+	return bellhop_dmabuf_register(ibpd, offset, length, iova, fd, access, NULL, attrs);
 }
 #endif
 

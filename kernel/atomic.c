@@ -15,43 +15,64 @@ static u64 execute(atomic64_t *word, const struct bellhop_send_wqe *wqe)
 	return atomic64_fetch_add(operands->compare_add, word);
 }
 
-static enum bellhop_reason change(struct bellhop_qp *peer, const struct bellhop_send_wqe *wqe,
-				  u64 *old)
+/* The word that is named, of the responder's side. */
+static struct bellhop_cursor word_cursor(struct bellhop_qp *qp, const struct bellhop_qp *peer,
+					 const struct bellhop_sge *range)
 {
+	return (struct bellhop_cursor){
+		.device = peer->device,
+		.pdn = peer->pdn,
+		.qp_id = peer->id,
+		.access = qp->send.wqe.op->access,
+		.remote = true,
+		.side = BELLHOP_SIDE_RESPONDER,
+		.sge = range,
+		.fault = &qp->send.fault,
+		.qpn = qp->qpn,
+	};
+}
+
+static enum bellhop_reason change(struct bellhop_qp *qp, struct bellhop_qp *peer)
+{
+	struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	const struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
+	struct bellhop_cursor cursor = word_cursor(qp, peer, &range);
 	enum bellhop_reason reason;
-	struct bellhop_grant *grant;
-	u64 together;
+	u32 together;
 	u8 *word;
 
 	/* What lies at an address of a region has the address's place within its page. */
 	if (!IS_ALIGNED(range.addr, BELLHOP_ATOMIC_BYTES))
 		return BELLHOP_REASON_ALIGNMENT;
-	grant = bellhop_grant_get(peer->device, &range, peer->pdn, peer->id, wqe->op->access, true,
-				  BELLHOP_SIDE_RESPONDER, &reason);
-	if (!grant)
-		return reason;
-	word = bellhop_grant_bytes(grant, range.addr, &together);
-	/* But not at one of a window, or of device memory, that begins with address 0. */
-	if (IS_ALIGNED((unsigned long)word, BELLHOP_ATOMIC_BYTES))
-		*old = execute((atomic64_t *)word, wqe);
-	else
-		reason = BELLHOP_REASON_ALIGNMENT;
-	bellhop_grant_put(grant, BELLHOP_SIDE_RESPONDER);
+	bellhop_cursor_seek(&cursor, 0);
+	reason = bellhop_cursor_span(&cursor, &word, &together);
+	if (!reason) {
+		/* But not at one of a window, or of device memory, that begins with address 0. */
+		if (IS_ALIGNED((unsigned long)word, BELLHOP_ATOMIC_BYTES))
+			qp->send.found = execute((atomic64_t *)word, wqe);
+		else
+			reason = BELLHOP_REASON_ALIGNMENT;
+	}
+	bellhop_cursor_end(&cursor);
 	return reason;
 }
 
+/*
+ * The word is changed once. Pages on demand for the result can go between the look at them and
+ * the copy; then what was found there is kept, and the rest is done when they are back.
+ */
 struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
-	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
-	u64 old;
-	struct bellhop_cursor from = { .inline_data = (u8 *)&old };
+	struct bellhop_sender *send = &qp->send;
+	struct bellhop_cursor from = { .inline_data = (u8 *)&send->found };
 	struct bellhop_cursor to = {
 		.device = qp->device,
 		.pdn = qp->pdn,
 		.access = BELLHOP_ACCESS_LOCAL_WRITE,
 		.side = BELLHOP_SIDE_REQUESTER,
-		.sge = wqe->sge,
+		.sge = send->wqe.sge,
+		.fault = &send->fault,
+		.qpn = qp->qpn,
 	};
 	struct bellhop_copy_result result = {};
 	u32 together;
@@ -61,13 +82,15 @@ struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct 
 
 	/* From here on the cursor holds the region that the result goes to. */
 	result.reason = bellhop_cursor_span(&to, &memory, &together);
-	if (result.reason)
-		return result;
-	result.reason = change(peer, wqe, &old);
-	if (result.reason)
-		result.destination = true;
-	else
-		result = bellhop_copy(&to, &from, sizeof(old), true);
+	if (!result.reason && !send->executed) {
+		result.reason = change(qp, peer);
+		result.destination = result.reason;
+		send->executed = !result.reason;
+	}
+	if (!result.reason) {
+		result = bellhop_copy(&to, &from, sizeof(send->found), true);
+		send->executed = result.reason == BELLHOP_REASON_ABSENT;
+	}
 	bellhop_cursor_end(&to);
 	return result;
 }

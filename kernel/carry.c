@@ -21,7 +21,7 @@ static __always_inline u8 *open_piece(const struct bellhop_qp *owner, u32 pdn,
 				   &reason);
 	if (!*grant)
 		return NULL;
-	memory = bellhop_grant_bytes(*grant, sge->addr + offset, &together);
+	memory = bellhop_grant_bytes(*grant, sge->addr + offset, access, &together);
 	if (together >= bytes)
 		return memory;
 	bellhop_grant_put(*grant, side);
@@ -82,11 +82,13 @@ static struct bellhop_cursor own_cursor(struct bellhop_qp *qp, u32 access)
 		.side = BELLHOP_SIDE_REQUESTER,
 		.sge = wqe->sge,
 		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
+		.fault = &qp->send.fault,
+		.qpn = qp->qpn,
 	};
 }
 
 /* The elements of the receive entry that the message has taken. */
-static struct bellhop_cursor receive_cursor(const struct bellhop_qp *peer)
+static struct bellhop_cursor receive_cursor(struct bellhop_qp *qp, const struct bellhop_qp *peer)
 {
 	return (struct bellhop_cursor){
 		.device = peer->device,
@@ -94,11 +96,13 @@ static struct bellhop_cursor receive_cursor(const struct bellhop_qp *peer)
 		.access = BELLHOP_ACCESS_LOCAL_WRITE,
 		.side = BELLHOP_SIDE_RESPONDER,
 		.sge = peer->recv.wqe.sge,
+		.fault = &qp->send.fault,
+		.qpn = qp->qpn,
 	};
 }
 
 /* The range that the request names. */
-static struct bellhop_cursor remote_cursor(const struct bellhop_qp *peer,
+static struct bellhop_cursor remote_cursor(struct bellhop_qp *qp, const struct bellhop_qp *peer,
 					   const struct bellhop_sge *range, u32 access)
 {
 	return (struct bellhop_cursor){
@@ -109,6 +113,8 @@ static struct bellhop_cursor remote_cursor(const struct bellhop_qp *peer,
 		.remote = true,
 		.side = BELLHOP_SIDE_RESPONDER,
 		.sge = range,
+		.fault = &qp->send.fault,
+		.qpn = qp->qpn,
 	};
 }
 
@@ -120,8 +126,8 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool las
 	bool scatter = wqe->op->traits & BELLHOP_OP_SCATTER;
 	struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 	struct bellhop_cursor own = own_cursor(qp, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0);
-	struct bellhop_cursor other =
-		scatter ? receive_cursor(peer) : remote_cursor(peer, &range, wqe->op->access);
+	struct bellhop_cursor other = scatter ? receive_cursor(qp, peer)
+					      : remote_cursor(qp, peer, &range, wqe->op->access);
 	struct bellhop_copy_result result;
 
 	bellhop_cursor_seek(&own, qp->send.moved);
@@ -154,7 +160,7 @@ struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct 
 	u32 length = qp->send.wqe.length;
 	struct bellhop_cursor header = { .inline_data = grh };
 	struct bellhop_cursor own = own_cursor(qp, 0);
-	struct bellhop_cursor other = receive_cursor(peer);
+	struct bellhop_cursor other = receive_cursor(qp, peer);
 	struct bellhop_copy_result result;
 
 	lockdep_assert_held(&peer->slot->lock);

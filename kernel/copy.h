@@ -7,7 +7,8 @@
 
 /**
  * struct bellhop_copy_result - how a copy ended
- * @reason: BELLHOP_REASON_NONE, or why a key refused its bytes
+ * @reason: BELLHOP_REASON_NONE, or why a key refused its bytes; or BELLHOP_REASON_ABSENT: then
+ * some may have been copied, and the same copy is to be tried again
  * @destination: the key was one of the destination's
  */
 struct bellhop_copy_result {

@@ -4,6 +4,7 @@
 #define BELLHOP_CURSOR_H
 
 #include <linux/minmax.h>
+#include "fault.h"
 #include "grant.h"
 #include "null.h"
 
@@ -19,6 +20,8 @@
  * @done: bytes of it that lie behind
  * @grant: what its key opens, referenced; NULL until it is needed, and of a null region
  * @inline_data: instead of all that, bytes in the kernel's own memory
+ * @fault: where the requester keeps its last fault
+ * @qpn: the requester's number
  */
 struct bellhop_cursor {
 	struct bellhop_device *device;
@@ -31,6 +34,8 @@ struct bellhop_cursor {
 	u32 done;
 	struct bellhop_grant *grant;
 	u8 *inline_data;
+	struct bellhop_fault **fault;
+	u32 qpn;
 };
 
 /**
@@ -67,13 +72,22 @@ static inline void bellhop_cursor_end(struct bellhop_cursor *cursor)
 }
 
 /**
+ * bellhop_cursor_fault() - has the bytes at the cursor fetched
+ * @cursor: at pages on demand that are not there
+ *
+ * Context: a spinlock is held, as for bellhop_grant_get().
+ * Return: BELLHOP_REASON_ABSENT, or that they cannot be had.
+ */
+enum bellhop_reason bellhop_cursor_fault(const struct bellhop_cursor *cursor);
+
+/**
  * bellhop_cursor_span() - the bytes at the cursor
  * @cursor: not at the end of its list
  * @memory: where they lie
  * @length: how many lie there side by side
  *
  * Context: a spinlock is held, as for bellhop_grant_get().
- * Return: BELLHOP_REASON_NONE, or why the key does not open them.
+ * Return: BELLHOP_REASON_NONE, or why the key does not open them; or BELLHOP_REASON_ABSENT.
  */
 static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cursor *cursor,
 							       u8 **memory, u32 *length)
@@ -98,9 +112,10 @@ static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cu
 		if (!cursor->grant)
 			return bellhop_null_span(cursor, reason, memory, length);
 	}
-	*memory = bellhop_grant_bytes(cursor->grant, cursor->sge->addr + cursor->done, &together);
+	*memory = bellhop_grant_bytes(cursor->grant, cursor->sge->addr + cursor->done,
+				      cursor->access, &together);
 	*length = min_t(u64, together, cursor->sge->length - cursor->done);
-	return BELLHOP_REASON_NONE;
+	return likely(together) ? BELLHOP_REASON_NONE : bellhop_cursor_fault(cursor);
 }
 
 /**

@@ -109,6 +109,10 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	if (!reason) {
 		completion.sl = build_header(qp, grh);
 		result = bellhop_carry_datagram(qp, peer, grh);
+		if (result.reason == BELLHOP_REASON_ABSENT) {
+			bellhop_receive_give_back(peer);
+			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_FETCHING };
+		}
 		if (result.reason && !result.destination) {
 			bellhop_receive_give_back(peer);
 			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_OWN_FAULT,

@@ -5,6 +5,7 @@
 #include <linux/platform_device.h>
 #include <linux/random.h>
 #include <rdma/bellhop-abi.h>
+#include "advise.h"
 #include "ah.h"
 #include "compat/ops.h"
 #include "cq.h"
@@ -35,6 +36,7 @@ static const struct ib_device_ops device_ops = {
 	.driver_id = BELLHOP_DRIVER_ID,
 	.uverbs_abi_ver = BELLHOP_ABI_VERSION,
 
+	.advise_mr = bellhop_advise_mr,
 	.alloc_dm = bellhop_dm_alloc,
 	.alloc_mw = bellhop_mw_alloc,
 	.alloc_pd = bellhop_pd_alloc,
@@ -135,7 +137,16 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
 				 IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B;
-	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING;
+	attr->odp_caps.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
+	attr->odp_caps.per_transport_caps.rc_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_WRITE |
+		IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV;
+	attr->odp_caps.per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+							IB_ODP_SUPPORT_WRITE |
+							IB_ODP_SUPPORT_SRQ_RECV;
+	attr->odp_caps.per_transport_caps.ud_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV;
 	return 0;
 }
 

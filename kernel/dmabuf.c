@@ -110,6 +110,6 @@ struct ib_mr *bellhop_dmabuf_register(struct ib_pd *ibpd, u64 offset, u64 length
 	if (IS_ERR(ibmr))
 		bellhop_dmabuf_close(buffer);
 	else
-		bellhop_mr_of(ibmr)->dmabuf = buffer;
+		bellhop_mr_of(ibmr)->backing.dmabuf = buffer;
 	return ibmr;
 }

@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/refcount.h>
+#include "demand.h"
 #include "device.h"
 #include "proto/extent.h"
 #include "proto/key.h"
@@ -30,8 +31,9 @@ struct bellhop_grant_refs {
  * a range fits @region, so that only those who fail look at this, too
  * @origin: the address of the first byte of @extents
  * @bytes: that @extents hold
- * @extents: the pages as runs in the kernel's mapping
+ * @extents: the pages as runs in the kernel's mapping; NULL of pages on demand
  * @num_extents: how many
+ * @demand: instead of @extents
  * @windows: that are bound to it; BELLHOP_GRANT_CLOSED when none will be any more
  * @refs: per side one of the owner, and one of each reader that is moving bytes
  * @unused: completed when a side's @refs is gone
@@ -45,6 +47,7 @@ struct bellhop_grant {
 	u64 bytes;
 	struct bellhop_extent *extents;
 	u32 num_extents;
+	struct bellhop_demand *demand;
 	atomic_t windows;
 	struct bellhop_grant_refs refs[BELLHOP_SIDES];
 	struct completion unused;
@@ -223,16 +226,25 @@ static inline void bellhop_grant_retire(struct bellhop_grant *grant)
  * bellhop_grant_bytes() - where an address lies
  * @grant: referenced
  * @addr: an address that it opens
- * @length: how many bytes follow there side by side; more than it opens, maybe
+ * @access: what is to be done there, enum bellhop_access
+ * @length: how many bytes follow there side by side; more than it opens, maybe; 0 when they are
+ * to be fetched first (see fault.h)
  *
- * Context: any.
+ * Context: a spinlock is held, as for bellhop_grant_get(), and until the bytes are moved.
  * Return: the kernel's address.
  */
-static inline u8 *bellhop_grant_bytes(const struct bellhop_grant *grant, u64 addr, u64 *length)
+static inline u8 *bellhop_grant_bytes(const struct bellhop_grant *grant, u64 addr, u32 access,
+				      u64 *length)
 {
 	u64 offset = addr - grant->origin;
-	u32 i = bellhop_extent_find(grant->extents, grant->num_extents, offset);
-	u64 end = i + 1 < grant->num_extents ? grant->extents[i + 1].offset : grant->bytes;
+	u64 end;
+	u32 i;
+
+	if (unlikely(!grant->extents))
+		return bellhop_demand_bytes(grant->demand, offset, bellhop_access_writes(access),
+					    length);
+	i = bellhop_extent_find(grant->extents, grant->num_extents, offset);
+	end = i + 1 < grant->num_extents ? grant->extents[i + 1].offset : grant->bytes;
 
 	*length = end - offset;
 	return grant->extents[i].memory + (offset - grant->extents[i].offset);

@@ -4,6 +4,7 @@
 #include <rdma/bellhop-abi.h>
 #include <rdma/ib_verbs.h>
 #include "device.h"
+#include "fault.h"
 #include "link.h"
 #include "mcast.h"
 #include "run.h"
@@ -24,9 +25,12 @@ static int __init bellhop_init(void)
 	err = bellhop_run_init();
 	if (err)
 		goto err_slot;
-	err = bellhop_link_init();
+	err = bellhop_fault_init();
 	if (err)
 		goto err_run;
+	err = bellhop_link_init();
+	if (err)
+		goto err_fault;
 	if (create) {
 		err = bellhop_device_create_alone("bell0");
 		if (err) {
@@ -40,6 +44,8 @@ static int __init bellhop_init(void)
 err_link:
 	bellhop_link_exit();
 	ib_unregister_driver(BELLHOP_DRIVER_ID);
+err_fault:
+	bellhop_fault_exit();
 err_run:
 	bellhop_run_exit();
 err_slot:
@@ -52,6 +58,7 @@ static void __exit bellhop_exit(void)
 {
 	bellhop_link_exit();
 	ib_unregister_driver(BELLHOP_DRIVER_ID);
+	bellhop_fault_exit();
 	bellhop_run_exit();
 	bellhop_slot_exit();
 }

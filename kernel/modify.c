@@ -2,15 +2,18 @@
 /* modify.c: the QP's states and attributes (IBA 10.3.1, 11.2.4.2). */
 #include <rdma/ib_cache.h>
 #include "device.h"
+#include "fault.h"
 #include "port.h"
 #include "qp.h"
 #include "receive.h"
 #include "run.h"
 #include "slot.h"
 
+/* That the pages of regions are on demand says nothing of a QP, but programs use one set of flags.
+ */
 #define QP_ACCESS                                                                                  \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |                  \
-	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_ON_DEMAND)
 
 static int check_path(const struct bellhop_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
@@ -114,7 +117,11 @@ static void reset(struct bellhop_qp *qp)
 
 	rewind_queue(&send->ring, &qp->send_ledger);
 	send->busy = false;
+	send->executed = false;
 	send->resume_ns = 0;
+	send->retry.absent_since_ns = 0;
+	bellhop_fault_put(send->fault);
+	send->fault = NULL;
 	send->sqd_notify = false;
 	rewind_queue(&recv->ring, &qp->recv_ledger);
 	bellhop_receive_abandon(qp);

@@ -58,6 +58,41 @@ static struct ib_umem *pin(struct ib_pd *ibpd, struct bellhop_grant *grant, u64 
 	return umem;
 }
 
+/* Puts memory behind an entry. */
+static int back(struct ib_pd *ibpd, struct bellhop_grant *grant, u64 start, int access,
+		struct bellhop_backing *backing)
+{
+	if (access & IB_ACCESS_ON_DEMAND) {
+		grant->demand = bellhop_demand_create(start, grant->bytes);
+		if (IS_ERR(grant->demand))
+			return PTR_ERR(grant->demand);
+		backing->demand = grant->demand;
+		return 0;
+	}
+	backing->umem = pin(ibpd, grant, start, access);
+	return PTR_ERR_OR_ZERO(backing->umem);
+}
+
+static void unback(const struct bellhop_backing *backing)
+{
+	ib_umem_release(backing->umem);
+	bellhop_demand_destroy(backing->demand);
+	bellhop_dmabuf_close(backing->dmabuf);
+}
+
+/* Who asks for huge pages of pages on demand need not be told that there are none. */
+static bool is_supported(int access)
+{
+	if (access & IB_ACCESS_ON_DEMAND)
+		access &= ~(IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB);
+	return !(access & ~BELLHOP_MR_ACCESS);
+}
+
+static bool can_exist(u64 start, u64 length, u64 iova)
+{
+	return !bellhop_key_check_region(iova, length) && !bellhop_key_check_region(start, length);
+}
+
 static void set_keys(struct bellhop_grant *grant, u32 lkey)
 {
 	grant->region.lkey = lkey;
@@ -118,9 +153,9 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 		return start || iova || length != U64_MAX || access != IB_ACCESS_LOCAL_WRITE
 			       ? ERR_PTR(-EINVAL)
 			       : bellhop_null_register(ibpd);
-	if (dmah || (access & ~BELLHOP_MR_ACCESS))
+	if (dmah || !is_supported(access))
 		return ERR_PTR(-EOPNOTSUPP);
-	if (bellhop_key_check_region(iova, length))
+	if (!can_exist(start, length, iova))
 		return ERR_PTR(-EINVAL);
 	err = -ENOMEM;
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
@@ -128,18 +163,16 @@ struct ib_mr *bellhop_mr_register(struct ib_pd *ibpd, u64 start, u64 length, u64
 	if (!mr || !grant)
 		goto err_free;
 	mr->access = access;
-	mr->umem = pin(ibpd, grant, start, access);
-	if (IS_ERR(mr->umem)) {
-		err = PTR_ERR(mr->umem);
+	err = back(ibpd, grant, start, access, &mr->backing);
+	if (err)
 		goto err_free;
-	}
 	err = publish(mr, ibpd, grant);
 	if (err)
-		goto err_umem;
+		goto err_backing;
 	return &mr->ibmr;
 
-err_umem:
-	ib_umem_release(mr->umem);
+err_backing:
+	unback(&mr->backing);
 err_free:
 	bellhop_grant_discard(grant);
 	kfree(mr);
@@ -179,35 +212,55 @@ struct ib_mr *bellhop_mr_get_dma(struct ib_pd *ibpd, int access)
 	return bellhop_mr_create(ibpd, grant, access);
 }
 
-/* Pages that were pinned to be read, maybe of a file that must not change, are not to be written.
- */
-static bool must_pin_again(const struct bellhop_mr *mr, int access)
+/* Of a process. */
+static bool has_memory(const struct bellhop_backing *backing)
 {
-	return ib_access_writable(access) && !mr->umem->writable;
+	return backing->umem || backing->demand;
 }
 
-/* As the region is, but for what @flags change; with pages of its own in *@umem, or else NULL. */
+static u64 first_address(const struct bellhop_backing *backing)
+{
+	return backing->umem ? backing->umem->address : backing->demand->start;
+}
+
+static struct mm_struct *owner(const struct bellhop_backing *backing)
+{
+	return backing->umem ? backing->umem->owning_mm : backing->demand->mm;
+}
+
+/*
+ * Pages that were pinned to be read, maybe of a file that must not change, are not to be written.
+ * Those on demand are looked at anew to be written.
+ */
+static bool must_back_again(const struct bellhop_mr *mr, int access)
+{
+	const struct ib_umem *umem = mr->backing.umem;
+
+	return ((mr->access ^ access) & IB_ACCESS_ON_DEMAND) ||
+	       (umem && ib_access_writable(access) && !umem->writable);
+}
+
+/* As the region is, but for what @flags change; with memory of its own in @backing, or else none.
+ */
 static struct bellhop_grant *make_anew(struct bellhop_mr *mr, int flags, u64 start, u64 length,
 				       u64 iova, int access, struct ib_pd *ibpd,
-				       struct ib_umem **umem)
+				       struct bellhop_backing *backing)
 {
 	const struct bellhop_grant *old = mr->grant;
 	struct bellhop_grant *grant;
 
-	*umem = NULL;
 	if (!(flags & IB_MR_REREG_TRANS)) {
-		start = mr->umem->address;
+		start = first_address(&mr->backing);
 		length = old->region.length;
 		iova = old->region.start;
 	}
 	grant = bellhop_grant_alloc(bellhop_pd_number(ibpd), iova, length, access);
 	if (!grant)
 		return ERR_PTR(-ENOMEM);
-	if (flags & IB_MR_REREG_TRANS || must_pin_again(mr, access)) {
-		*umem = pin(ibpd, grant, start, access);
-		if (IS_ERR(*umem)) {
-			int err = PTR_ERR(*umem);
+	if (flags & IB_MR_REREG_TRANS || must_back_again(mr, access)) {
+		int err = back(ibpd, grant, start, access, backing);
 
+		if (err) {
 			bellhop_grant_discard(grant);
 			return ERR_PTR(err);
 		}
@@ -216,6 +269,7 @@ static struct bellhop_grant *make_anew(struct bellhop_mr *mr, int flags, u64 sta
 	} else {
 		grant->extents = old->extents;
 		grant->num_extents = old->num_extents;
+		grant->demand = old->demand;
 		set_keys(grant, old->region.lkey);
 	}
 	return grant;
@@ -249,12 +303,12 @@ static bool withdraw(struct bellhop_mr *mr)
 }
 
 /* Of what make_anew() has made. */
-static void drop(struct bellhop_grant *grant, struct ib_umem *umem)
+static void drop(struct bellhop_grant *grant, const struct bellhop_backing *backing)
 {
-	if (!umem)
+	if (!has_memory(backing))
 		grant->extents = NULL;
 	bellhop_grant_discard(grant);
-	ib_umem_release(umem);
+	unback(backing);
 }
 
 /*
@@ -266,37 +320,37 @@ struct ib_mr *bellhop_mr_reregister(struct ib_mr *ibmr, int flags, u64 start, u6
 {
 	struct bellhop_mr *mr = bellhop_mr_of(ibmr);
 	struct bellhop_grant *grant, *old = mr->grant;
-	struct ib_umem *umem;
+	struct bellhop_backing backing = {};
 
 	/* Only the pages of a process can be others, or be pinned otherwise. */
-	if (!mr->umem)
+	if (!has_memory(&mr->backing))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
-	if (access & ~BELLHOP_MR_ACCESS)
+	if (!is_supported(access))
 		return ERR_PTR(-EOPNOTSUPP);
-	if ((flags & IB_MR_REREG_TRANS) && bellhop_key_check_region(iova, length))
+	if ((flags & IB_MR_REREG_TRANS) && !can_exist(start, length, iova))
 		return ERR_PTR(-EINVAL);
 	/* Addresses of another process, which has inherited the file, say nothing of these pages.
 	 */
-	if (!(flags & IB_MR_REREG_TRANS) && must_pin_again(mr, access) &&
-	    mr->umem->owning_mm != current->mm)
+	if (!(flags & IB_MR_REREG_TRANS) && must_back_again(mr, access) &&
+	    owner(&mr->backing) != current->mm)
 		return ERR_PTR(-EINVAL);
 
 	grant = make_anew(mr, flags, start, length, iova, access,
-			  flags & IB_MR_REREG_PD ? ibpd : ibmr->pd, &umem);
+			  flags & IB_MR_REREG_PD ? ibpd : ibmr->pd, &backing);
 	if (IS_ERR(grant))
 		return ERR_CAST(grant);
 	if (!replace(mr, grant)) {
-		drop(grant, umem);
+		drop(grant, &backing);
 		return ERR_PTR(-EBUSY);
 	}
 	mr->access = access;
 	bellhop_grant_retire(old);
-	if (umem) {
+	if (has_memory(&backing)) {
 		kvfree(old->extents);
-		ib_umem_release(mr->umem);
-		mr->umem = umem;
+		unback(&mr->backing);
+		mr->backing = backing;
 	}
 	kfree_rcu(old, rcu);
 	return NULL;
@@ -313,8 +367,7 @@ int bellhop_mr_deregister(struct ib_mr *ibmr, struct ib_udata *udata)
 	bellhop_grant_retire(grant);
 	kvfree(grant->extents);
 	kfree_rcu(grant, rcu);
-	ib_umem_release(mr->umem);
-	bellhop_dmabuf_close(mr->dmabuf);
+	unback(&mr->backing);
 	kfree(mr);
 	return 0;
 }

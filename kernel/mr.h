@@ -19,11 +19,22 @@ struct ib_dmah;
 struct ib_umem;
 
 /**
+ * struct bellhop_backing - the memory of a region: one of these, or none where it is the kernel's
+ * @umem: pinned pages of a process
+ * @demand: its pages on demand
+ * @dmabuf: what another driver exports
+ */
+struct bellhop_backing {
+	struct ib_umem *umem;
+	struct bellhop_demand *demand;
+	struct bellhop_dmabuf *dmabuf;
+};
+
+/**
  * struct bellhop_mr - a memory region
  * @ibmr: the core's part
  * @grant: what its keys open now; owned
- * @umem: the pinned pages; NULL of memory that is not a process's
- * @dmabuf: the exported memory; NULL of other memory
+ * @backing: the memory
  * @access: enum ib_access_flags, as asked for
  *
  * All of it is under the lock that the core holds during each command of the region.
@@ -31,8 +42,7 @@ struct ib_umem;
 struct bellhop_mr {
 	struct ib_mr ibmr;
 	struct bellhop_grant *grant;
-	struct ib_umem *umem;
-	struct bellhop_dmabuf *dmabuf;
+	struct bellhop_backing backing;
 	int access;
 };
 

@@ -88,6 +88,7 @@ static void attach(struct bellhop_pane *pane, struct bellhop_grant *target,
 	grant->bytes = target->bytes;
 	grant->extents = target->extents;
 	grant->num_extents = target->num_extents;
+	grant->demand = target->demand;
 }
 
 /* What the lkey opens, counting the window; NULL with a length of 0. */

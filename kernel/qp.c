@@ -4,6 +4,7 @@
 #include <rdma/restrack.h>
 #include "cq.h"
 #include "device.h"
+#include "fault.h"
 #include "mapping.h"
 #include "pd.h"
 #include "qp.h"
@@ -230,6 +231,7 @@ int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	bellhop_slot_withdraw(qp->slot);
 	bellhop_run_stop(qp);
 	bellhop_receive_abandon(qp);
+	bellhop_fault_put(qp->send.fault);
 	bellhop_slot_free(qp->qpn);
 	free_rings(qp);
 	return 0;

@@ -29,6 +29,7 @@
 
 struct bellhop_cq;
 struct bellhop_device;
+struct bellhop_fault;
 struct bellhop_mapping;
 struct bellhop_slot;
 struct bellhop_srq;
@@ -44,7 +45,10 @@ struct bellhop_srq;
  * @wqe: private copy of the entry
  * @moved: bytes of its payload that are done
  * @epoch: the receiver's, when the message began
+ * @found: of an atomic, what the word was
+ * @executed: and it has been changed, while the result is still to be written
  * @retry: patience
+ * @fault: pages on demand that were absent last, or NULL
  * @resume_ns: not before this time; 0 is at once
  * @woken: set by a receiver that got a receive entry: do not wait for @resume_ns
  * @sqd_notify: tell when the queue is drained
@@ -63,7 +67,10 @@ struct bellhop_sender {
 	u32 index;
 	u32 moved;
 	u64 epoch;
+	u64 found;
+	bool executed;
 	struct bellhop_retry retry;
+	struct bellhop_fault *fault;
 	u64 resume_ns;
 	bool woken;
 	bool sqd_notify;

@@ -127,6 +127,8 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 						.min_rnr_timer = peer->recv.min_rnr_timer };
 	if (!reason && bytes) {
 		result = bellhop_carry(qp, peer, bytes);
+		if (result.reason == BELLHOP_REASON_ABSENT)
+			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_FETCHING };
 		if (result.reason && !result.destination) {
 			if ((qp->send.wqe.op->traits & BELLHOP_OP_RECV) && !qp->send.moved)
 				bellhop_receive_give_back(peer);

@@ -13,6 +13,7 @@ enum bellhop_answer_kind {
 	BELLHOP_ANSWER_NONE, /* nobody answers */
 	BELLHOP_ANSWER_NAK, /* refused; the responder knows */
 	BELLHOP_ANSWER_OWN_FAULT, /* the requester's own keys; the responder does not know */
+	BELLHOP_ANSWER_FETCHING, /* pages on demand, of either side: the same again, later */
 };
 
 /**

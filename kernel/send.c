@@ -169,11 +169,30 @@ static void retry(struct bellhop_qp *qp, struct bellhop_share *share,
 		bellhop_run_rest(qp, plan.wait_ns);
 }
 
+/* The same step again when the pages are there, or their fetch is overdue. */
+static void wait_for_pages(struct bellhop_qp *qp, struct bellhop_share *share)
+{
+	struct bellhop_sender *send = &qp->send;
+	struct bellhop_retry_plan plan =
+		bellhop_retry_absent(&send->retry, send->index, send->moved, ktime_get_ns());
+
+	bellhop_run_charge(share);
+	if (!plan.give_up)
+		bellhop_run_rest(qp, plan.wait_ns);
+	else if (send->limits.service == BELLHOP_SERVICE_RC)
+		bellhop_send_complete(qp,
+				      bellhop_responder_refuse(BELLHOP_REASON_SILENT)->requester,
+				      BELLHOP_REASON_SILENT);
+	else
+		bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
+}
+
 /* Each copy has its price, so that who sends to many makes way as others do. */
 static bool has_copies(struct bellhop_qp *qp, struct bellhop_share *share,
 		       enum bellhop_answer_kind kind, u32 bytes)
 {
-	if (kind == BELLHOP_ANSWER_OWN_FAULT || !bellhop_datagram_go_on(qp))
+	if (kind == BELLHOP_ANSWER_OWN_FAULT || kind == BELLHOP_ANSWER_FETCHING ||
+	    !bellhop_datagram_go_on(qp))
 		return false;
 	bellhop_run_charge(share);
 	share->bytes -= min(share->bytes, bytes);
@@ -225,6 +244,9 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	case BELLHOP_ANSWER_NAK:
 		bellhop_send_complete(qp, bellhop_responder_refuse(answer.reason)->requester,
 				      answer.reason);
+		return true;
+	case BELLHOP_ANSWER_FETCHING:
+		wait_for_pages(qp, share);
 		return true;
 	case BELLHOP_ANSWER_OWN_FAULT:
 		break;

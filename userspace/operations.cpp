@@ -20,6 +20,7 @@ namespace bellhop
 constinit const verbs_context_ops OPERATIONS = [] {
 	verbs_context_ops ops{};
 
+	ops.advise_mr = ibv_cmd_advise_mr;
 	ops.alloc_dm = alloc_dm;
 	ops.alloc_mw = alloc_mw;
 	ops.alloc_null_mr = alloc_null_mr;

@@ -143,7 +143,8 @@ using verbs_op = void (*)(); // one that bellhop does not have
 #endif
 
 struct verbs_context_ops {
-	verbs_op advise_mr;
+	int (*advise_mr)(ibv_pd *, ibv_advise_mr_advice, std::uint32_t flags, ibv_sge *sg_list,
+			 std::uint32_t num_sge);
 	BELLHOP_OPS_65(alloc_buf)
 	ibv_dm *(*alloc_dm)(ibv_context *, ibv_alloc_dm_attr *);
 	BELLHOP_OPS_65(alloc_dmah)
@@ -272,6 +273,8 @@ int ibv_cmd_dereg_mr(verbs_mr *);
 int ibv_cmd_free_dm(verbs_dm *);
 int ibv_cmd_reg_dm_mr(ibv_pd *, verbs_dm *, std::uint64_t offset, std::size_t length,
 		      unsigned access, verbs_mr *, struct ibv_command_buffer *);
+int ibv_cmd_advise_mr(ibv_pd *, ibv_advise_mr_advice, std::uint32_t flags, ibv_sge *sg_list,
+		      std::uint32_t num_sge);
 int ibv_cmd_alloc_mw(ibv_pd *, ibv_mw_type, ibv_mw *, void *cmd, std::size_t cmd_size,
 		     ib_uverbs_alloc_mw_resp *, std::size_t resp_size);
 int ibv_cmd_dealloc_mw(ibv_mw *);

@@ -6,6 +6,7 @@
 has = $(if $(shell grep -s -F -e "$(3)" "$(srctree)/include/$(2)"),-DBELLHOP_HAVE_$(1))
 
 ccflags-y += $(call has,VM_FLAGS_SET,linux/mm.h,void vm_flags_set)
+ccflags-y += $(call has,GUP_VMAS,linux/mm.h,struct vm_area_struct **vmas)
 ccflags-y += $(call has,HRTIMER_SETUP,linux/hrtimer.h,void hrtimer_setup)
 ccflags-y += $(call has,CREATE_USER_CQ,rdma/ib_verbs.h,create_user_cq)
 ccflags-y += $(call has,RESIZE_USER_CQ,rdma/ib_verbs.h,resize_user_cq)

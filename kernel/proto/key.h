@@ -26,6 +26,13 @@ enum bellhop_access {
 	BELLHOP_ACCESS_MW_BIND = 1 << 4, /* windows may be bound to the region */
 };
 
+/* Whether it changes the bytes that it is for. */
+static inline bool bellhop_access_writes(u32 access)
+{
+	return access & (BELLHOP_ACCESS_LOCAL_WRITE | BELLHOP_ACCESS_REMOTE_WRITE |
+			 BELLHOP_ACCESS_REMOTE_ATOMIC);
+}
+
 /**
  * struct bellhop_region - the part of a memory region that decides on access
  * @start: the first address a work request may name (the iova)

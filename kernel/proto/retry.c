@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* retry.c: the two retry counters of a requester. */
+/* retry.c: the two retry counters of a requester, and its patience with absent pages. */
 #include "retry.h"
 #include "timeout.h"
 
 #define TIMEOUT_WHEN_OFF 19
+
+#define NSEC_PER_SECOND 1000000000ull
+#define ABSENT_WAIT_NS (NSEC_PER_SECOND / 10)
+#define ABSENT_LIMIT_NS (60 * NSEC_PER_SECOND)
 
 struct bellhop_retry_plan bellhop_retry_rnr(struct bellhop_retry *retry, u8 min_rnr_timer)
 {
@@ -32,5 +36,20 @@ struct bellhop_retry_plan bellhop_retry_silent(struct bellhop_retry *retry)
 		plan.give_up = true;
 	else
 		retry->silent++;
+	return plan;
+}
+
+struct bellhop_retry_plan bellhop_retry_absent(struct bellhop_retry *retry, u32 index, u32 moved,
+					       u64 now_ns)
+{
+	struct bellhop_retry_plan plan = { .wait_ns = ABSENT_WAIT_NS };
+
+	if (!retry->absent_since_ns || retry->absent_index != index ||
+	    retry->absent_moved != moved) {
+		retry->absent_index = index;
+		retry->absent_moved = moved;
+		retry->absent_since_ns = now_ns;
+	}
+	plan.give_up = now_ns - retry->absent_since_ns >= ABSENT_LIMIT_NS;
 	return plan;
 }

@@ -20,6 +20,9 @@
  * @rnr_retry: tries again after an RNR NAK, 0 to 7
  * @silent: tries without an answer since the last progress
  * @rnr: RNR NAKs since the last progress
+ * @absent_index: the entry that last found pages absent
+ * @absent_moved: how much of it was done then
+ * @absent_since_ns: since when it has not got further; 0 when there was none
  */
 struct bellhop_retry {
 	u8 timeout;
@@ -27,6 +30,9 @@ struct bellhop_retry {
 	u8 rnr_retry;
 	u8 silent;
 	u8 rnr;
+	u32 absent_index;
+	u32 absent_moved;
+	u64 absent_since_ns;
 };
 
 /**
@@ -61,5 +67,18 @@ struct bellhop_retry_plan bellhop_retry_rnr(struct bellhop_retry *retry, u8 min_
  * program's own choice: code 19, two seconds.
  */
 struct bellhop_retry_plan bellhop_retry_silent(struct bellhop_retry *retry);
+
+/**
+ * bellhop_retry_absent() - pages that are fetched on demand are not there
+ * @retry: the requester's; its @absent_since_ns is 0 after a reset
+ * @index: number of the entry that needs them
+ * @moved: how much of it is done
+ * @now_ns: not 0
+ *
+ * A fetch ends by itself as a rule, and wakes the requester before its wait is over. Where it does
+ * not, or where pages go as fast as they come, a minute without progress is the end.
+ */
+struct bellhop_retry_plan bellhop_retry_absent(struct bellhop_retry *retry, u32 index, u32 moved,
+					       u64 now_ns);
 
 #endif /* BELLHOP_PROTO_RETRY_H */

@@ -135,10 +135,12 @@ TEST(responder, refuse__every_reason_there_can_be)
 		{ BELLHOP_REASON_LKEY_PD, own_memory },
 		{ BELLHOP_REASON_LKEY_ACCESS, own_memory },
 		{ BELLHOP_REASON_LKEY_RANGE, own_memory },
+		{ BELLHOP_REASON_LKEY_ABSENT, own_memory },
 		{ BELLHOP_REASON_RKEY_UNKNOWN, access },
 		{ BELLHOP_REASON_RKEY_PD, access },
 		{ BELLHOP_REASON_RKEY_ACCESS, access },
 		{ BELLHOP_REASON_RKEY_RANGE, access },
+		{ BELLHOP_REASON_RKEY_ABSENT, access },
 		{ BELLHOP_REASON_RKEY_QP, access },
 		{ BELLHOP_REASON_MW_UNKNOWN, invalidation },
 		{ BELLHOP_REASON_MW_PD, invalidation },
@@ -190,6 +192,7 @@ TEST(responder, refuse__the_responder_s_own_faults)
 		case BELLHOP_REASON_MW_QP:
 		case BELLHOP_REASON_RKEY_ACCESS:
 		case BELLHOP_REASON_RKEY_RANGE:
+		case BELLHOP_REASON_RKEY_ABSENT:
 		case BELLHOP_REASON_QP_ACCESS:
 		case BELLHOP_REASON_NO_RD_ATOMIC:
 		case BELLHOP_REASON_ALIGNMENT:

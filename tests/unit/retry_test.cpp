@@ -160,3 +160,50 @@ TEST(retry, silent__does_not_refill_rnr)
 	EXPECT_FALSE(bellhop_retry_silent(&retry).give_up);
 	EXPECT_TRUE(bellhop_retry_rnr(&retry, 1).give_up);
 }
+
+static constexpr u64 second = 1000000000;
+
+TEST(retry, absent__ends_after_a_minute_without_progress)
+{
+	bellhop_retry retry = patience(0, 0);
+	const u64 start = 5 * second;
+
+	EXPECT_FALSE(bellhop_retry_absent(&retry, 7, 4096, start).give_up);
+	EXPECT_FALSE(bellhop_retry_absent(&retry, 7, 4096, start + 60 * second - 1).give_up);
+	EXPECT_TRUE(bellhop_retry_absent(&retry, 7, 4096, start + 60 * second).give_up);
+	EXPECT_TRUE(bellhop_retry_absent(&retry, 7, 4096, start + 600 * second).give_up);
+}
+
+TEST(retry, absent__any_progress_begins_another_minute)
+{
+	bellhop_retry retry = patience(0, 0);
+	u64 now = second;
+
+	bellhop_retry_absent(&retry, 0, 0, now);
+	now += 59 * second;
+	EXPECT_FALSE(bellhop_retry_absent(&retry, 0, 65536, now).give_up);
+	now += 59 * second;
+	EXPECT_FALSE(bellhop_retry_absent(&retry, 1, 65536, now).give_up);
+	now += 59 * second;
+	EXPECT_FALSE(bellhop_retry_absent(&retry, 1, 65536, now).give_up);
+	now += second;
+	EXPECT_TRUE(bellhop_retry_absent(&retry, 1, 65536, now).give_up);
+}
+
+/* The number of an entry comes again after a reset. */
+TEST(retry, absent__a_reset_begins_another_minute)
+{
+	bellhop_retry retry = patience(0, 0);
+
+	bellhop_retry_absent(&retry, 0, 0, second);
+	retry.absent_since_ns = 0;
+	EXPECT_FALSE(bellhop_retry_absent(&retry, 0, 0, 100 * second).give_up);
+	EXPECT_TRUE(bellhop_retry_absent(&retry, 0, 0, 160 * second).give_up);
+}
+
+TEST(retry, absent__looks_again_before_it_is_woken)
+{
+	bellhop_retry retry = patience(0, 0);
+
+	EXPECT_EQ(bellhop_retry_absent(&retry, 0, 0, second).wait_ns, second / 10);
+}

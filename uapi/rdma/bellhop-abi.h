@@ -310,12 +310,14 @@ enum bellhop_reason {
 	BELLHOP_REASON_LKEY_PD = 17, /* the region is of another PD */
 	BELLHOP_REASON_LKEY_ACCESS = 18, /* no local write access */
 	BELLHOP_REASON_LKEY_RANGE = 19, /* bytes outside of the region */
+	BELLHOP_REASON_LKEY_ABSENT = 20, /* of pages on demand: the process has none there */
 	/* A key of the other side. */
 	BELLHOP_REASON_RKEY_UNKNOWN = 32,
 	BELLHOP_REASON_RKEY_PD = 33,
 	BELLHOP_REASON_RKEY_ACCESS = 34,
 	BELLHOP_REASON_RKEY_RANGE = 35,
 	BELLHOP_REASON_RKEY_QP = 36, /* of a window that is bound to another QP */
+	BELLHOP_REASON_RKEY_ABSENT = 37, /* of pages on demand: the process has none there */
 	/* The responder. */
 	BELLHOP_REASON_QP_ACCESS = 48, /* its QP does not allow the operation */
 	BELLHOP_REASON_RECV_TOO_SHORT = 49, /* the message exceeds the receive */

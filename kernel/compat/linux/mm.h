@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* mm.h: vm_flags_set() and vm_flags_clear(), which 6.3 brought. */
+/* mm.h: vm_flags_set() and vm_flags_clear(), which 6.3 brought; get_user_pages_remote() as it is since 6.5. */
 #include_next <linux/mm.h>
 
 #ifndef BELLHOP_COMPAT_MM_H
@@ -17,4 +17,9 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 }
 
 #endif /* !BELLHOP_HAVE_VM_FLAGS_SET */
+
+#ifdef BELLHOP_HAVE_GUP_VMAS
+#define get_user_pages_remote(mm, start, nr_pages, gup_flags, pages, locked)                       \
+	get_user_pages_remote(mm, start, nr_pages, gup_flags, pages, NULL, locked)
+#endif
 #endif

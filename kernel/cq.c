@@ -2,6 +2,7 @@
 /* cq.c: makes completion queues and fills them. */
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/timekeeping.h>
 #include "cq.h"
 #include "inbox.h"
 #include "mapping.h"
@@ -43,13 +44,29 @@ static int add_to_inbox(struct bellhop_inbox *inbox, struct bellhop_qp *qp,
 	return bellhop_inbox_add(inbox, &wc, solicited, fire);
 }
 
+static noinline int add_special(struct bellhop_cq *cq, struct bellhop_qp *qp,
+				const struct bellhop_completion *completion, bool solicited,
+				bool *fire)
+{
+	int err;
+
+	if (cq->inbox)
+		return add_to_inbox(cq->inbox, qp, completion, solicited, fire);
+	/* Under the lock, so that no completion is older than the one before. */
+	err = bellhop_ring_push_stamped(&cq->ring, completion, ktime_get_raw_ns(),
+					ktime_get_real_ns());
+	if (!err)
+		*fire = bellhop_ring_fire(&cq->ring, solicited);
+	return err;
+}
+
 static int add(struct bellhop_cq *cq, struct bellhop_qp *qp,
 	       const struct bellhop_completion *completion, bool solicited, bool *fire)
 {
 	int err;
 
-	if (unlikely(cq->inbox))
-		return add_to_inbox(cq->inbox, qp, completion, solicited, fire);
+	if (unlikely(cq->is_special))
+		return add_special(cq, qp, completion, solicited, fire);
 	err = bellhop_ring_push(&cq->ring, completion);
 	if (!err)
 		*fire = bellhop_ring_fire(&cq->ring, solicited);
@@ -89,9 +106,10 @@ static bool is_size(unsigned int cqe)
 	return cqe && cqe <= BELLHOP_MAX_CQE;
 }
 
-static int check(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr)
+/* @flags: what may be asked for, of enum ib_uverbs_ex_create_cq_flags. */
+static int check(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, u32 flags)
 {
-	if (attr->flags)
+	if (attr->flags & ~flags)
 		return -EOPNOTSUPP;
 	if (!is_size(attr->cqe) || attr->comp_vector >= ibcq->device->num_comp_vectors)
 		return -EINVAL;
@@ -125,10 +143,11 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = check(ibcq, attr);
+	err = check(ibcq, attr, IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION);
 	if (err)
 		return err;
 
+	cq->is_special = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->mapping = create_ring(udata, attr->cqe, &cq->ring, &resp.cq);
 	if (IS_ERR(cq->mapping))
 		return PTR_ERR(cq->mapping);
@@ -145,13 +164,14 @@ int bellhop_cq_create_kernel(struct ib_cq *ibcq, const struct ib_cq_init_attr *a
 	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
 	int err;
 
-	err = check(ibcq, attr);
+	err = check(ibcq, attr, 0);
 	if (err)
 		return err;
 	ibcq->cqe = roundup_pow_of_two(attr->cqe);
 	cq->inbox = bellhop_inbox_create(ibcq->cqe);
 	if (!cq->inbox)
 		return -ENOMEM;
+	cq->is_special = true;
 	spin_lock_init(&cq->lock);
 	return 0;
 }
@@ -163,6 +183,21 @@ int bellhop_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	bellhop_mapping_destroy(cq->next_mapping);
 	bellhop_mapping_destroy(cq->mapping);
 	kvfree(cq->inbox);
+	return 0;
+}
+
+/*
+ * An event is raised with the first completion, which is never later than moderation would have
+ * it: to hold it back would take a timer, and save nobody an interrupt.
+ */
+int bellhop_cq_modify(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
+
+	if (count > BELLHOP_MAX_MODERATION_COUNT || period > BELLHOP_MAX_MODERATION_PERIOD)
+		return -EINVAL;
+	WRITE_ONCE(cq->moderation_count, count);
+	WRITE_ONCE(cq->moderation_period, period);
 	return 0;
 }
 

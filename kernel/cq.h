@@ -10,6 +10,9 @@
 
 #define BELLHOP_MAX_CQ (1 << 17)
 #define BELLHOP_MAX_CQE (1 << 22)
+/* How many completions, and for how many microseconds, an event may be put off. */
+#define BELLHOP_MAX_MODERATION_COUNT 4096
+#define BELLHOP_MAX_MODERATION_PERIOD 4096
 
 struct bellhop_inbox;
 struct bellhop_mapping;
@@ -22,9 +25,12 @@ struct bellhop_qp;
  * @lock: the ring; innermost of all locks
  * @ring: under @lock
  * @inbox: of a consumer in the kernel, instead of @mapping and @ring; else NULL
+ * @is_special: there is @inbox, or completions are stamped with the time
  * @overrun: a completion was lost, and none will follow; under @lock
  * @next_mapping: what the ring may move to, or NULL; under @lock
  * @next: its ring; under @lock
+ * @moderation_count: what was asked for last
+ * @moderation_period: likewise
  *
  * What every completion needs lies together, in as few cache lines as it can.
  */
@@ -34,9 +40,12 @@ struct bellhop_cq {
 	spinlock_t lock;
 	struct bellhop_completion_ring ring;
 	struct bellhop_inbox *inbox;
+	bool is_special;
 	bool overrun;
 	struct bellhop_mapping *next_mapping;
 	struct bellhop_completion_ring next;
+	u16 moderation_count;
+	u16 moderation_period;
 };
 
 static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
@@ -63,6 +72,7 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      struct uverbs_attr_bundle *attrs);
 int bellhop_cq_create_kernel(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr);
 int bellhop_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
+int bellhop_cq_modify(struct ib_cq *ibcq, u16 count, u16 period);
 int bellhop_cq_resize(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
 
 #endif

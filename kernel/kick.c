@@ -11,6 +11,7 @@
  */
 #include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/timekeeping.h>
 #include <rdma/bellhop-abi.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/uverbs_std_types.h>
@@ -40,7 +41,7 @@ static loff_t kick_seek(struct file *file, loff_t offset, int whence)
 		container_of((struct ib_uobject *)file->private_data, struct bellhop_kick, uobject);
 
 	if (whence != SEEK_SET)
-		return -EINVAL;
+		return whence == SEEK_CUR && !offset ? ktime_get_raw_ns() : -EINVAL;
 	if (READ_ONCE(kick->gone))
 		return -EIO;
 	if (offset < 0 || offset > U32_MAX)

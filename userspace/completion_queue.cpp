@@ -196,6 +196,13 @@ int destroy_cq(ibv_cq *cq) noexcept
 	return 0;
 }
 
+int modify_cq(ibv_cq *cq, ibv_modify_cq_attr *attr) noexcept
+{
+	RequestEx<ib_uverbs_ex_modify_cq> request{};
+
+	return ibv_cmd_modify_cq(cq, attr, &request, sizeof(request));
+}
+
 int poll_cq(ibv_cq *ibv_cq, int num_entries, ibv_wc *wc) noexcept
 {
 	auto *cq = CompletionQueue::of(ibv_cq);

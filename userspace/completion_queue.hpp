@@ -250,6 +250,7 @@ ibv_cq *create_cq(ibv_context *context, int cqe, ibv_comp_channel *channel,
 		  int comp_vector) noexcept;
 ibv_cq_ex *create_cq_ex(ibv_context *context, ibv_cq_init_attr_ex *attr) noexcept;
 int destroy_cq(ibv_cq *cq) noexcept;
+int modify_cq(ibv_cq *cq, ibv_modify_cq_attr *attr) noexcept;
 int poll_cq(ibv_cq *cq, int num_entries, ibv_wc *wc) noexcept;
 int req_notify_cq(ibv_cq *cq, int solicited_only) noexcept;
 int resize_cq(ibv_cq *cq, int cqe) noexcept;

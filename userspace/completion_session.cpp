@@ -72,6 +72,10 @@ void offer_completion_session(CompletionQueue &cq, std::uint64_t wc_flags) noexc
 		calls.read_sl = read<std::uint8_t, &bellhop_cqe::sl>;
 	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
 		calls.read_dlid_path_bits = read_none<std::uint8_t>;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		calls.read_completion_ts = read<std::uint64_t, &bellhop_cqe::timestamp>;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		calls.read_completion_wallclock_ns = read<std::uint64_t, &bellhop_cqe::wallclock>;
 }
 
 } // namespace bellhop

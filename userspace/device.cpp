@@ -2,8 +2,10 @@
 // device.cpp: what a device and its port tell about themselves.
 #include "device.hpp"
 
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include "context.hpp"
 
 namespace bellhop
 {
@@ -29,6 +31,21 @@ int query_port(ibv_context *context, std::uint8_t port_num, ibv_port_attr *attr)
 	Request<ib_uverbs_query_port> request{};
 
 	return ibv_cmd_query_port(context, port_num, attr, &request, sizeof(request));
+}
+
+int query_rt_values(ibv_context *context, ibv_values_ex *values) noexcept
+{
+	if (values->comp_mask & ~std::uint32_t{ IBV_VALUES_MASK_RAW_CLOCK })
+		return EOPNOTSUPP;
+	if (!values->comp_mask)
+		return 0;
+	std::int64_t clock = Context::of(context)->own.kick.clock();
+
+	if (clock < 0)
+		return errno;
+	// All ticks in the one field, where programs look for what a completion's timestamp has.
+	values->raw_clock = { .tv_sec = 0, .tv_nsec = static_cast<long>(clock) };
+	return 0;
 }
 
 } // namespace bellhop

@@ -40,6 +40,12 @@ public:
 		lseek(fd_, static_cast<off_t>(qpn), SEEK_SET);
 	}
 
+	// The device's clock; negative, with errno set, when the device is gone.
+	std::int64_t clock() const noexcept
+	{
+		return lseek(fd_, 0, SEEK_CUR);
+	}
+
 private:
 	const bellhop_status *status_ = nullptr;
 	int fd_ = -1;

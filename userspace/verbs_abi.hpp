@@ -191,7 +191,8 @@ struct verbs_context_ops {
 	ibv_mr *(*import_mr)(ibv_pd *, std::uint32_t handle);
 	ibv_pd *(*import_pd)(ibv_context *, std::uint32_t handle);
 	BELLHOP_OPS_65(inc_comp_cntr, inc_err_comp_cntr)
-	verbs_op modify_cq, modify_flow_action_esp;
+	int (*modify_cq)(ibv_cq *, ibv_modify_cq_attr *);
+	verbs_op modify_flow_action_esp;
 	int (*modify_qp)(ibv_qp *, ibv_qp_attr *, int attr_mask);
 	verbs_op modify_qp_rate_limit;
 	int (*modify_srq)(ibv_srq *, ibv_srq_attr *, int attr_mask);
@@ -208,7 +209,8 @@ struct verbs_context_ops {
 	int (*query_port)(ibv_context *, std::uint8_t port_num, ibv_port_attr *);
 	BELLHOP_OPS_65(query_port_speed)
 	int (*query_qp)(ibv_qp *, ibv_qp_attr *, int attr_mask, ibv_qp_init_attr *);
-	verbs_op query_qp_data_in_order, query_rt_values;
+	verbs_op query_qp_data_in_order;
+	int (*query_rt_values)(ibv_context *, ibv_values_ex *);
 	int (*query_srq)(ibv_srq *, ibv_srq_attr *);
 	BELLHOP_OPS_65(read_comp_cntr)
 	verbs_op read_counters;
@@ -287,6 +289,7 @@ int ibv_cmd_create_cq_ex(ibv_context *, const ibv_cq_init_attr_ex *,
 #endif
 			 verbs_cq *, void *cmd, std::size_t cmd_size, ib_uverbs_ex_create_cq_resp *,
 			 std::size_t resp_size, std::uint32_t cmd_flags);
+int ibv_cmd_modify_cq(ibv_cq *, ibv_modify_cq_attr *, void *cmd, std::size_t cmd_size);
 int ibv_cmd_resize_cq(ibv_cq *, int cqe, void *cmd, std::size_t cmd_size,
 		      ib_uverbs_resize_cq_resp *, std::size_t resp_size);
 int ibv_cmd_destroy_cq(ibv_cq *);

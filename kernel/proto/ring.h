@@ -211,18 +211,14 @@ struct bellhop_completion {
 };
 
 /**
- * bellhop_ring_push() - adds a completion
+ * bellhop_ring_room() - where the next completion goes
  * @ring: the ring
- * @completion: what it says
  *
  * Context: the caller holds the CQ's lock.
- * Return: 0, or -EOVERFLOW when the ring is full or its consumer index is not
- * possible; then nothing was written.
+ * Return: shared memory; or NULL when the ring is full or its consumer index is not possible.
  */
-static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
-				    const struct bellhop_completion *completion)
+static inline struct bellhop_cqe *bellhop_ring_room(struct bellhop_completion_ring *ring)
 {
-	struct bellhop_cqe *slot;
 	u32 slots = ring->mask + 1;
 
 	if (ring->producer - ring->consumer >= slots) {
@@ -230,11 +226,24 @@ static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
 
 		/* An index backwards, or past what was pushed, looks like a full ring. */
 		if (ring->producer - consumer >= slots)
-			return -EOVERFLOW;
+			return NULL;
 		ring->consumer = consumer;
 	}
-	slot = (struct bellhop_cqe *)((u8 *)ring->hdr + BELLHOP_RING_SLOTS) +
+	return (struct bellhop_cqe *)((u8 *)ring->hdr + BELLHOP_RING_SLOTS) +
 	       (ring->producer & ring->mask);
+}
+
+/**
+ * bellhop_ring_fill() - writes a completion, and shows it to the library
+ * @ring: the ring
+ * @slot: from bellhop_ring_room()
+ * @completion: what it says
+ *
+ * Context: the caller holds the CQ's lock.
+ */
+static inline void bellhop_ring_fill(struct bellhop_completion_ring *ring, struct bellhop_cqe *slot,
+				     const struct bellhop_completion *completion)
+{
 	slot->qpn = completion->qpn;
 	slot->wqe_index = completion->wqe_index;
 	slot->byte_len = completion->byte_len;
@@ -246,8 +255,51 @@ static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
 	slot->wc_flags = completion->wc_flags;
 	slot->sl = completion->sl;
 	slot->wr_id = completion->wr_id;
-	smp_store_release(&slot->phase, !(ring->producer & slots)); /* C, pairs with D */
+	/* C, pairs with D */
+	smp_store_release(&slot->phase, !(ring->producer & (ring->mask + 1)));
 	ring->producer++;
+}
+
+/**
+ * bellhop_ring_push() - adds a completion
+ * @ring: the ring
+ * @completion: what it says
+ *
+ * Context: the caller holds the CQ's lock.
+ * Return: 0, or -EOVERFLOW when there is no room; then nothing was written.
+ */
+static inline int bellhop_ring_push(struct bellhop_completion_ring *ring,
+				    const struct bellhop_completion *completion)
+{
+	struct bellhop_cqe *slot = bellhop_ring_room(ring);
+
+	if (!slot)
+		return -EOVERFLOW;
+	bellhop_ring_fill(ring, slot, completion);
+	return 0;
+}
+
+/**
+ * bellhop_ring_push_stamped() - adds a completion that says when it was added
+ * @ring: the ring
+ * @completion: what else it says
+ * @timestamp: the device's clock
+ * @wallclock: the time of day
+ *
+ * Context: the caller holds the CQ's lock.
+ * Return: as bellhop_ring_push().
+ */
+static inline int bellhop_ring_push_stamped(struct bellhop_completion_ring *ring,
+					    const struct bellhop_completion *completion,
+					    u64 timestamp, u64 wallclock)
+{
+	struct bellhop_cqe *slot = bellhop_ring_room(ring);
+
+	if (!slot)
+		return -EOVERFLOW;
+	slot->timestamp = timestamp;
+	slot->wallclock = wallclock;
+	bellhop_ring_fill(ring, slot, completion);
 	return 0;
 }
 

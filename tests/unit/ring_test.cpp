@@ -342,6 +342,51 @@ TEST(ring, push__refuses_a_consumer_that_took_what_was_never_pushed)
 	}
 }
 
+TEST(ring, push_stamped__writes_both_times_and_the_entry)
+{
+	for (u32 start : kStarts) {
+		CompletionRing ring{ 4, start };
+
+		for (u32 i = 0; i < 12; i++) {
+			bellhop_completion completion = entry(i);
+
+			ASSERT_EQ(bellhop_ring_push_stamped(&ring.end, &completion,
+							    0x1122334455667788 + i, ~u64{ i }),
+				  0);
+			ASSERT_TRUE(ring.has(start + i));
+			expect_entry(*ring.at(start + i), i);
+			EXPECT_EQ(ring.at(start + i)->timestamp, 0x1122334455667788 + i);
+			EXPECT_EQ(ring.at(start + i)->wallclock, ~u64{ i });
+			ring.memory.hdr()->consumer = start + i + 1;
+		}
+	}
+}
+
+TEST(ring, push_stamped__a_full_ring_is_not_written_to)
+{
+	CompletionRing ring{ 2 };
+	bellhop_completion completion = entry(0);
+
+	for (u64 time : { 1, 2 })
+		ASSERT_EQ(bellhop_ring_push_stamped(&ring.end, &completion, time, time), 0);
+	EXPECT_EQ(bellhop_ring_push_stamped(&ring.end, &completion, 3, 3), -EOVERFLOW);
+	EXPECT_EQ(ring.at(0)->timestamp, 1u);
+	EXPECT_EQ(ring.at(1)->wallclock, 2u);
+	EXPECT_EQ(ring.end.producer, 2u);
+}
+
+TEST(ring, push__leaves_the_times_alone)
+{
+	CompletionRing ring{ 2 };
+	bellhop_completion completion = entry(0);
+
+	ring.at(0)->timestamp = 5;
+	ring.at(0)->wallclock = 6;
+	ASSERT_EQ(bellhop_ring_push(&ring.end, &completion), 0);
+	EXPECT_EQ(ring.at(0)->timestamp, 5u);
+	EXPECT_EQ(ring.at(0)->wallclock, 6u);
+}
+
 TEST(ring, fire__nobody_asked)
 {
 	CompletionRing ring{ 4 };

@@ -360,7 +360,9 @@ struct bellhop_cqe {
 	__u8 sl; /* enum bellhop_sl, of a datagram */
 	__u8 reserved0[3];
 	__aligned_u64 wr_id; /* of a receive from an SRQ, whose QPs take entries in any order */
-	__u8 reserved1[20];
+	__aligned_u64 timestamp; /* of a CQ that is stamped: the device's clock at that time */
+	__aligned_u64 wallclock; /* likewise: nanoseconds since 1970 */
+	__u32 reserved1;
 	__u32 phase;
 };
 
@@ -369,7 +371,11 @@ struct bellhop_cqe {
  * of the uverbs ioctl interface returns, with a QP number of the same context.
  * Returns 0, or -1 with errno ENOENT (no such QP), EIO (the device is gone) or
  * EINVAL (another whence).
+ *
+ * lseek(file, 0, SEEK_CUR) returns the device's clock, which is the same for all processes: one
+ * tick is a nanosecond, and nobody sets it.
  */
+#define BELLHOP_CLOCK_KHZ 1000000
 
 /* Of the driver's own part of the uverbs name space. */
 enum bellhop_objects {

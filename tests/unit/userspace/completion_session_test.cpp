@@ -83,7 +83,7 @@ TEST_P(CompletionSessionTest, EveryFieldIsRead)
 	completion.opcode = BELLHOP_WC_RDMA_READ;
 	completion.status = BELLHOP_WC_WR_FLUSH_ERR;
 	completion.wc_flags = BELLHOP_WC_WITH_IMM;
-	ASSERT_EQ(around_.cq_end.push(completion), 0);
+	ASSERT_EQ(around_.cq_end.push(completion, 0x4444444444444444, 0x5555555555555555), 0);
 	ASSERT_EQ(ibv_start_poll(calls_, &attr_), 0);
 	EXPECT_EQ(calls_->wr_id, 12U);
 	EXPECT_EQ(calls_->status, IBV_WC_WR_FLUSH_ERR);
@@ -97,6 +97,8 @@ TEST_P(CompletionSessionTest, EveryFieldIsRead)
 	EXPECT_EQ(ibv_wc_read_slid(calls_), 0U);
 	EXPECT_EQ(ibv_wc_read_sl(calls_), 0);
 	EXPECT_EQ(ibv_wc_read_dlid_path_bits(calls_), 0);
+	EXPECT_EQ(ibv_wc_read_completion_ts(calls_), 0x4444444444444444U);
+	EXPECT_EQ(ibv_wc_read_completion_wallclock_ns(calls_), 0x5555555555555555U);
 	ibv_end_poll(calls_);
 }
 
@@ -201,6 +203,7 @@ TEST(CompletionSessionCalls, AreThoseThatWereAskedFor)
 	EXPECT_NE(around.cq.cq_ex.read_opcode, nullptr);
 	EXPECT_EQ(around.cq.cq_ex.read_byte_len, nullptr);
 	EXPECT_EQ(around.cq.cq_ex.read_completion_ts, nullptr);
+	EXPECT_EQ(around.cq.cq_ex.read_completion_wallclock_ns, nullptr);
 }
 
 } // namespace

@@ -81,6 +81,13 @@ public:
 		return bellhop_ring_push(&ring, &completion);
 	}
 
+	// The same of a CQ whose completions say when they were.
+	int push(const bellhop_completion &completion, std::uint64_t timestamp,
+		 std::uint64_t wallclock)
+	{
+		return bellhop_ring_push_stamped(&ring, &completion, timestamp, wallclock);
+	}
+
 	// A completion of entry number index of the QP's SQ or RQ.
 	int push_send(std::uint32_t qpn, std::uint32_t index)
 	{

@@ -2,7 +2,6 @@
 /* post.c: the kernel's own end of rings; the other end is the same as for a library's. */
 #include "ah.h"
 #include "ledger.h"
-#include "mapping.h"
 #include "post.h"
 #include "qp.h"
 #include "run.h"
@@ -160,7 +159,7 @@ int bellhop_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	int err = 0;
 
 	*bad = wr;
-	if (srq->mapping->mm)
+	if (ibsrq->uobject)
 		return -EOPNOTSUPP;
 	spin_lock_irqsave(&srq->post_lock, flags);
 	for (; wr; wr = wr->next) {

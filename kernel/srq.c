@@ -127,6 +127,7 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 
 	srq->pdn = bellhop_pd_number(ibsrq->pd);
 	srq->limits.max_sge = attr->attr.max_sge;
+	mutex_init(&srq->resize_lock);
 	spin_lock_init(&srq->lock);
 	spin_lock_init(&srq->post_lock);
 	INIT_LIST_HEAD(&srq->returned);
@@ -146,35 +147,45 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 	return err;
 }
 
+static int set_limit(struct bellhop_srq *srq, u32 limit)
+{
+	bool is_low = false;
+	int err = -EINVAL;
+
+	spin_lock(&srq->lock);
+	if (limit <= srq->ring.mask + 1) {
+		err = 0;
+		srq->limit = limit;
+		/* What is below it already is told at once: nothing else might come to tell it. */
+		is_low = passes_limit(srq, bellhop_ring_pending(&srq->ring));
+	}
+	spin_unlock(&srq->lock);
+	if (is_low)
+		raise_event(srq, IB_EVENT_SRQ_LIMIT_REACHED);
+	return err;
+}
+
 int bellhop_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
 		       struct ib_udata *udata)
 {
 	struct bellhop_srq *srq = bellhop_srq_of(ibsrq);
-	bool is_low;
+	const u32 *limit = mask & IB_SRQ_LIMIT ? &attr->srq_limit : NULL;
+	int err = 0;
 
-	if (mask & ~IB_SRQ_LIMIT)
+	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EOPNOTSUPP;
-	if (!(mask & IB_SRQ_LIMIT))
-		return 0;
-	if (attr->srq_limit > srq->ring.mask + 1)
-		return -EINVAL;
-	spin_lock(&srq->lock);
-	srq->limit = attr->srq_limit;
-	/* What is below it already is told at once: nothing else might come to tell it. */
-	is_low = passes_limit(srq, bellhop_ring_pending(&srq->ring));
-	spin_unlock(&srq->lock);
-	if (is_low)
-		raise_event(srq, IB_EVENT_SRQ_LIMIT_REACHED);
-	return 0;
+	if (mask & IB_SRQ_MAX_WR)
+		err = bellhop_srq_resize(srq, attr->max_wr, limit, udata);
+	return err || !limit ? err : set_limit(srq, *limit);
 }
 
 int bellhop_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	struct bellhop_srq *srq = bellhop_srq_of(ibsrq);
 
-	attr->max_wr = srq->ring.mask + 1;
 	attr->max_sge = srq->limits.max_sge;
 	spin_lock(&srq->lock);
+	attr->max_wr = srq->ring.mask + 1;
 	attr->srq_limit = srq->limit;
 	spin_unlock(&srq->lock);
 	return 0;
@@ -187,6 +198,7 @@ int bellhop_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 
 	/* No QP takes from it any more: the core has counted them. */
 	list_for_each_entry_safe(returned, next, &srq->returned, list) kfree(returned);
+	bellhop_mapping_destroy(srq->next_mapping);
 	bellhop_mapping_destroy(srq->mapping);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #define BELLHOP_SRQ_H
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "proto/ring.h"
@@ -18,8 +19,11 @@ struct bellhop_mapping;
  * struct bellhop_srq - a shared receive queue
  * @ibsrq: the core's part
  * @pdn: the protection domain of what its entries name
- * @mapping: the ring's memory
+ * @mapping: the ring's memory; under @resize_lock
  * @limits: what its entries may hold
+ * @resize_lock: one change of @mapping at a time
+ * @next_mapping: what the ring may move to, or NULL; under @resize_lock
+ * @next: its ring; likewise
  * @lock: from here to @failed; innermost of all locks
  * @ring: the entries
  * @returned: entries that were taken and not used; taken first
@@ -34,6 +38,9 @@ struct bellhop_srq {
 	u32 pdn;
 	struct bellhop_mapping *mapping;
 	struct bellhop_wqe_limits limits;
+	struct mutex resize_lock;
+	struct bellhop_mapping *next_mapping;
+	struct bellhop_work_ring next;
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct bellhop_work_ring ring;
@@ -71,6 +78,20 @@ enum bellhop_reason bellhop_srq_take(struct bellhop_srq *srq, struct bellhop_rec
  * Return: 0, or -ENOMEM.
  */
 int bellhop_srq_give_back(struct bellhop_srq *srq, const struct bellhop_recv_wqe *wqe);
+
+/**
+ * bellhop_srq_resize() - one step of giving a library's queue another ring
+ * @srq: the queue
+ * @max_wr: how many entries it is to hold
+ * @limit: what is to be its limit afterwards, or NULL if that stays; is only looked at
+ * @udata: a struct bellhop_modify_srq; NULL of a consumer in the kernel
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno: -EINVAL where more is posted than it would hold, or the limit is
+ * higher; then all is as before.
+ */
+int bellhop_srq_resize(struct bellhop_srq *srq, u32 max_wr, const u32 *limit,
+		       struct ib_udata *udata);
 
 /* Operations of struct ib_device_ops. */
 int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct ib_udata *udata);

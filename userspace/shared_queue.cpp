@@ -27,7 +27,36 @@ int create(ibv_pd *pd, SharedQueue &queue, ibv_srq_init_attr *attr) noexcept
 	return error;
 }
 
+// One step of changing an SRQ's ring. map: of BELLHOP_RESIZE_MAKE, else null.
+int command_resize(ibv_srq *srq, ibv_srq_attr attr, int attr_mask, bellhop_resize_step step,
+		   bellhop_ring_map *map = nullptr) noexcept
+{
+	DriverRequest<ib_uverbs_modify_srq, bellhop_modify_srq> request(
+		{ step, 0, reinterpret_cast<std::uintptr_t>(map) });
+
+	return ibv_cmd_modify_srq(srq, &attr, attr_mask, &request, sizeof(request));
+}
+
 } // namespace
+
+int SharedQueue::resize(const ibv_srq_attr &attr, int attr_mask) noexcept
+{
+	Mapping next;
+	bellhop_ring_map map{};
+	int error = command_resize(this, attr, IBV_SRQ_MAX_WR, BELLHOP_RESIZE_MAKE, &map);
+
+	if (!error)
+		error = next.map(context->cmd_fd, map.offset, map.length, PROT_READ | PROT_WRITE);
+	if (!error)
+		error = command_resize(this, attr, attr_mask, BELLHOP_RESIZE_MOVE);
+	if (error) {
+		command_resize(this, attr, IBV_SRQ_MAX_WR, BELLHOP_RESIZE_DROP);
+		return error;
+	}
+	mapping_.swap(next);
+	move(mapping_.memory(), map);
+	return 0;
+}
 
 ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept
 {
@@ -44,8 +73,12 @@ ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept
 int modify_srq(ibv_srq *srq, ibv_srq_attr *attr, int attr_mask) noexcept
 {
 	Request<ib_uverbs_modify_srq> request{};
+	auto *queue = SharedQueue::of(srq);
 
-	return ibv_cmd_modify_srq(srq, attr, attr_mask, &request, sizeof(request));
+	if (!(attr_mask & IBV_SRQ_MAX_WR))
+		return ibv_cmd_modify_srq(srq, attr, attr_mask, &request, sizeof(request));
+	return queue->is_locked() ? queue->resize<true>(*attr, attr_mask)
+				  : queue->resize<false>(*attr, attr_mask);
 }
 
 int query_srq(ibv_srq *srq, ibv_srq_attr *attr) noexcept

@@ -54,6 +54,22 @@ public:
 		limits_ = { .max_sge = max_sge, .max_inline = 0 };
 	}
 
+	// As ibv_modify_srq() with IBV_SRQ_MAX_WR. Returns 0 or an errno, and then all is as
+	// before.
+	template <bool Locked>
+	int resize(const ibv_srq_attr &attr, int attr_mask) noexcept
+	{
+		Guard<Locked> guard(lock_);
+
+		return resize(attr, attr_mask);
+	}
+
+	// Another ring, to which the kernel has moved what it had not taken.
+	void move(void *memory, const bellhop_ring_map &map) noexcept
+	{
+		ring_.attach(memory, map);
+	}
+
 	// As ibv_post_srq_recv(): 0, EINVAL or ENOMEM. What stands before *bad_wr is posted.
 	template <bool Locked>
 	int post(const ibv_recv_wr *wr, ibv_recv_wr **bad_wr) noexcept
@@ -80,6 +96,8 @@ public:
 	}
 
 private:
+	int resize(const ibv_srq_attr &attr, int attr_mask) noexcept;
+
 	// Whether entry number index must wait for a message to take one.
 	bool is_full(std::uint32_t index) noexcept
 	{

@@ -246,6 +246,12 @@ TEST_F(FailNthObject, srq)
 
 		      return ibv_modify_srq(one, &attr, IBV_SRQ_LIMIT);
 	      } });
+	sweep("modify_srq, resized", { .call = [&] {
+		      ibv_srq_attr attr = { 500, 0, 0 };
+
+		      return ibv_modify_srq(one, &attr, IBV_SRQ_MAX_WR);
+	      } });
+	post();
 	sweep("query_srq", { .call = [&] {
 		      ibv_srq_attr attr;
 

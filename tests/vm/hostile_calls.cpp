@@ -97,10 +97,11 @@ private:
 			write_one(file_, commands_, kind, random() % 2, places, spoiler, random);
 			if (random() % 32)
 				continue;
-			/* The way of a QP to RTS, into a group and out, and of a CQ to another
-			 * ring, which chance alone seldom finds. */
+			/* The way of a QP to RTS, into a group and out, and of a CQ and an SRQ to
+			 * another ring, which chance alone seldom finds. */
 			Handles one;
-			for (ObjectKind which : { cq_object, qp_object, datagram_qp_object })
+			for (ObjectKind which :
+			     { cq_object, qp_object, datagram_qp_object, srq_object })
 				one.fill(which, handles_.some(which, random));
 			const Commands commands(one, 0, gid_.raw);
 			for (Commands::Kind step :
@@ -108,7 +109,7 @@ private:
 			       Commands::to_rts, Commands::datagram_reset, Commands::datagram_init,
 			       Commands::datagram_rtr, Commands::datagram_rts,
 			       Commands::attach_mcast, Commands::detach_mcast, Commands::resize_cq,
-			       Commands::move_cq })
+			       Commands::move_cq, Commands::resize_srq, Commands::move_srq })
 				write_one(file_, commands, step, false, places, spoiler, random);
 		}
 	}

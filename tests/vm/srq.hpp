@@ -65,6 +65,20 @@ public:
 		return ibv_modify_srq(srq_, &attr, IBV_SRQ_LIMIT);
 	}
 
+	/** Returns 0 or an errno. */
+	int resize(uint32_t max_wr, std::optional<uint32_t> limit = std::nullopt)
+	{
+		ibv_srq_attr attr = {};
+
+		attr.max_wr = max_wr;
+		attr.srq_limit = limit.value_or(0);
+		const int error = ibv_modify_srq(
+			srq_, &attr, limit ? IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT : IBV_SRQ_MAX_WR);
+		if (!error)
+			max_wr_ = query().max_wr;
+		return error;
+	}
+
 	ibv_srq_attr query() const
 	{
 		ibv_srq_attr attr = {};

@@ -51,6 +51,9 @@ public:
 		destroy_ah,
 		create_srq,
 		modify_srq,
+		resize_srq,
+		move_srq,
+		drop_srq_ring,
 		query_srq,
 		destroy_srq,
 		post_send,
@@ -134,11 +137,9 @@ public:
 						      sizeof(bellhop_create_cq_resp),
 					      cq_object);
 		case resize_cq:
-			return resizing(random, response, BELLHOP_RESIZE_MAKE);
 		case move_cq:
-			return resizing(random, response, BELLHOP_RESIZE_MOVE);
 		case drop_cq_ring:
-			return resizing(random, response, BELLHOP_RESIZE_DROP);
+			return resizing_cq(random, response, kind - resize_cq);
 		case destroy_cq:
 			return Command::plain(
 				IB_USER_VERBS_CMD_DESTROY_CQ,
@@ -220,6 +221,10 @@ public:
 								  : uint32_t(random() % 4),
 					.max_wr = entries(random),
 					.srq_limit = entries(random) });
+		case resize_srq:
+		case move_srq:
+		case drop_srq_ring:
+			return resizing_srq(random, response, kind - resize_srq);
 		case query_srq:
 			return Command::plain(IB_USER_VERBS_CMD_QUERY_SRQ,
 					      ib_uverbs_query_srq{ .response = response,
@@ -259,16 +264,17 @@ public:
 						 ib_uverbs_ex_query_device{}, response,
 						 sizeof(ib_uverbs_ex_query_device_resp), 0);
 		case ex_create_cq:
-			return Command::extended(IB_USER_VERBS_EX_CMD_CREATE_CQ,
-						 ib_uverbs_ex_create_cq{ .user_handle = random(),
-									 .cqe = entries(random),
-									 .comp_vector = 0,
-									 .comp_channel = -1,
-									 .comp_mask = 0,
-									 .flags = 0,
-									 .reserved = 0 },
-						 response, sizeof(ib_uverbs_ex_create_cq_resp),
-						 sizeof(bellhop_create_cq_resp), cq_object);
+			return Command::extended(
+				IB_USER_VERBS_EX_CMD_CREATE_CQ,
+				ib_uverbs_ex_create_cq{ .user_handle = random(),
+							.cqe = entries(random),
+							.comp_vector = 0,
+							.comp_channel = -1,
+							.comp_mask = 0,
+							.flags = uint32_t(random() % 2),
+							.reserved = 0 },
+				response, sizeof(ib_uverbs_ex_create_cq_resp),
+				sizeof(bellhop_create_cq_resp), cq_object);
 		case ex_create_qp:
 			return Command::extended(
 				IB_USER_VERBS_EX_CMD_CREATE_QP,
@@ -290,7 +296,7 @@ public:
 	}
 
 private:
-	Command resizing(std::mt19937 &random, uint64_t response, bellhop_resize_step step) const
+	Command resizing_cq(std::mt19937 &random, uint64_t response, uint32_t step) const
 	{
 		/* The kernel's struct ends in an array without a size. */
 		const struct {
@@ -304,6 +310,17 @@ private:
 		return Command::plain(IB_USER_VERBS_CMD_RESIZE_CQ, body,
 				      sizeof(ib_uverbs_resize_cq_resp) +
 					      sizeof(bellhop_resize_cq_resp));
+	}
+
+	Command resizing_srq(std::mt19937 &random, uint64_t answer, uint32_t step) const
+	{
+		const struct {
+			uint32_t words[4];
+			bellhop_modify_srq driver;
+		} body = { { handles_.some(srq_object, random), IBV_SRQ_MAX_WR, entries(random) },
+			   { step, 0, step ? 0 : answer } };
+
+		return Command::plain(IB_USER_VERBS_CMD_MODIFY_SRQ, body);
 	}
 
 	static uint32_t entries(std::mt19937 &random)

@@ -57,7 +57,7 @@ struct bellhop_create_cq_resp {
  * stay where they are, to be taken first.
  */
 enum bellhop_resize_step {
-	BELLHOP_RESIZE_MAKE = 0, /* is answered by struct bellhop_resize_cq_resp */
+	BELLHOP_RESIZE_MAKE = 0, /* of a CQ, is answered by struct bellhop_resize_cq_resp */
 	BELLHOP_RESIZE_MOVE = 1, /* to the ring that was made last; where it cannot, that goes */
 	BELLHOP_RESIZE_DROP = 2, /* the ring that was made last */
 };
@@ -69,6 +69,17 @@ struct bellhop_resize_cq {
 
 struct bellhop_resize_cq_resp {
 	struct bellhop_ring_map cq;
+};
+
+/*
+ * An SRQ is resized in the same steps, each a MODIFY_SRQ command with IBV_SRQ_MAX_WR. That command
+ * has no answer: what BELLHOP_RESIZE_MAKE tells goes to @answer. The library posts nothing
+ * from before the second step until it is over, and goes on counting in the new ring.
+ */
+struct bellhop_modify_srq {
+	__u32 step; /* enum bellhop_resize_step */
+	__u32 reserved;
+	__aligned_u64 answer; /* a struct bellhop_ring_map; 0 in the other steps */
 };
 
 struct bellhop_create_qp_resp {
@@ -420,6 +431,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_alloc_ucontext_resp) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq) == 8);
 BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq_resp) == 24);
+BELLHOP_ASSERT(sizeof(struct bellhop_modify_srq) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_qp_resp) == 48);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_srq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_reg_mr) == 8);

@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "ring.h"
+#include "shared_ring.h"
 #include "wqe.h"
 }
 

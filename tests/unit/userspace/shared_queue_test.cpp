@@ -93,6 +93,27 @@ TEST_P(SharedQueueTest, IndicesWrap)
 	EXPECT_EQ(end_.pending(), 0);
 }
 
+TEST_P(SharedQueueTest, GoesOnInAnotherRing)
+{
+	WorkEnd other(2 * SLOTS, bellhop_wqe_recv_stride(&LIMITS));
+	std::uint32_t end;
+
+	ASSERT_EQ(post(0, 3), 0);
+	EXPECT_EQ(take().wr_id, wrs_[0].wr_id);
+	bellhop_ring_free(&end_.ring);
+	end = end_.memory.hdr()->producer;
+	bellhop_shared_ring_copy(&end_.ring, &other.ring, 1, 2);
+	ASSERT_EQ(bellhop_shared_ring_move(&end_.ring, &other.ring, end), 0);
+	queue_.move(other.memory.bytes(), other.map);
+	EXPECT_EQ(post(3, 5), 0);
+	for (std::uint32_t i = 1; i < 8; i++)
+		EXPECT_EQ(take().wr_id, wrs_[i].wr_id);
+	EXPECT_EQ(end_.pending(), 0);
+	bellhop_ring_free(&end_.ring);
+	ASSERT_EQ(post(0, 8), 0);
+	EXPECT_EQ(post(0, 1), ENOMEM);
+}
+
 TEST_P(SharedQueueTest, CompletionsComeInAnyOrder)
 {
 	Surroundings around(GetParam());

@@ -4,8 +4,10 @@
 #include <linux/mm.h>
 #include <linux/timekeeping.h>
 #include "cq.h"
+#include "device.h"
 #include "inbox.h"
 #include "mapping.h"
+#include "proto/quota.h"
 #include "qp.h"
 #include "ucontext.h"
 
@@ -106,14 +108,19 @@ static bool is_size(unsigned int cqe)
 	return cqe && cqe <= BELLHOP_MAX_CQE;
 }
 
-/* @flags: what may be asked for, of enum ib_uverbs_ex_create_cq_flags. */
-static int check(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, u32 flags)
+/* Takes a place among the device's. @flags: of enum ib_uverbs_ex_create_cq_flags, what may be. */
+static int admit(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, u32 flags)
 {
 	if (attr->flags & ~flags)
 		return -EOPNOTSUPP;
 	if (!is_size(attr->cqe) || attr->comp_vector >= ibcq->device->num_comp_vectors)
 		return -EINVAL;
-	return 0;
+	return bellhop_quota_take(&bellhop_device_of(ibcq->device)->used.cqs, BELLHOP_MAX_CQ);
+}
+
+static void leave(const struct ib_cq *ibcq)
+{
+	bellhop_quota_give(&bellhop_device_of(ibcq->device)->used.cqs);
 }
 
 /* Where the caller may map a ring of @cqe entries or more, and the kernel's end of it. */
@@ -143,19 +150,27 @@ int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = check(ibcq, attr, IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION);
+	err = admit(ibcq, attr, IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION);
 	if (err)
 		return err;
 
 	cq->is_special = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->mapping = create_ring(udata, attr->cqe, &cq->ring, &resp.cq);
-	if (IS_ERR(cq->mapping))
-		return PTR_ERR(cq->mapping);
+	if (IS_ERR(cq->mapping)) {
+		err = PTR_ERR(cq->mapping);
+		goto err_quota;
+	}
 	spin_lock_init(&cq->lock);
 	ibcq->cqe = resp.cq.slots;
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (err)
-		bellhop_mapping_destroy(cq->mapping);
+		goto err_mapping;
+	return 0;
+
+err_mapping:
+	bellhop_mapping_destroy(cq->mapping);
+err_quota:
+	leave(ibcq);
 	return err;
 }
 
@@ -164,13 +179,15 @@ int bellhop_cq_create_kernel(struct ib_cq *ibcq, const struct ib_cq_init_attr *a
 	struct bellhop_cq *cq = bellhop_cq_of(ibcq);
 	int err;
 
-	err = check(ibcq, attr, 0);
+	err = admit(ibcq, attr, 0);
 	if (err)
 		return err;
 	ibcq->cqe = roundup_pow_of_two(attr->cqe);
 	cq->inbox = bellhop_inbox_create(ibcq->cqe);
-	if (!cq->inbox)
+	if (!cq->inbox) {
+		leave(ibcq);
 		return -ENOMEM;
+	}
 	cq->is_special = true;
 	spin_lock_init(&cq->lock);
 	return 0;
@@ -183,6 +200,7 @@ int bellhop_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	bellhop_mapping_destroy(cq->next_mapping);
 	bellhop_mapping_destroy(cq->mapping);
 	kvfree(cq->inbox);
+	leave(ibcq);
 	return 0;
 }
 

@@ -17,12 +17,31 @@ struct platform_device;
 #define BELLHOP_VENDOR_PART_ID 1
 
 /**
+ * struct bellhop_used - how many objects of each kind a device has
+ * @qps: queue pairs
+ * @cqs: completion queues
+ * @srqs: shared receive queues
+ * @pds: protection domains
+ * @ahs: address handles
+ *
+ * Counted by proto/quota.h, by whoever makes and destroys one.
+ */
+struct bellhop_used {
+	u32 qps;
+	u32 cqs;
+	u32 srqs;
+	u32 pds;
+	u32 ahs;
+};
+
+/**
  * struct bellhop_device - one ib_device and what its objects share
  * @ibdev: the core's part
  * @parent: the virtual parent of @ibdev and of a network interface of our own
  * @netdev: the port's interface, referenced
  * @owns_netdev: @netdev was made for this device and goes with it
  * @port_active: what the last port event said; under RTNL
+ * @used: its objects
  * @keys: what the keys of its memory open
  * @dm_used: bytes of device memory that are taken
  */
@@ -32,6 +51,7 @@ struct bellhop_device {
 	struct net_device *netdev;
 	bool owns_netdev;
 	bool port_active;
+	struct bellhop_used used;
 	struct bellhop_keys keys;
 	atomic64_t dm_used;
 };

@@ -55,7 +55,7 @@ int bellhop_keys_alloc(struct bellhop_keys *keys)
 		}
 	}
 	mutex_unlock(&keys->lock);
-	return index;
+	return index == -ENOSPC ? -ENOMEM : index;
 }
 
 static struct bellhop_grant __rcu **place_of(struct bellhop_keys *keys, u32 index)

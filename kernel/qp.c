@@ -7,6 +7,7 @@
 #include "fault.h"
 #include "mapping.h"
 #include "pd.h"
+#include "proto/quota.h"
 #include "qp.h"
 #include "receive.h"
 #include "run.h"
@@ -176,6 +177,9 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 		return -EINVAL;
 
 	qp->device = bellhop_device_of(ibqp->device);
+	err = bellhop_quota_take(&qp->device->used.qps, BELLHOP_MAX_QP);
+	if (err)
+		return err;
 	qp->pdn = bellhop_pd_number(ibqp->pd);
 	qp->id = bellhop_qp_new_epoch();
 	qp->context_id = ucontext ? ucontext->id : 0;
@@ -191,7 +195,7 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 
 	err = create_rings(qp, ucontext ? &ucontext->ibucontext : NULL, &attr->cap, &resp);
 	if (err)
-		return err;
+		goto err_quota;
 	if (!ucontext) {
 		err = create_ledgers(qp, &resp);
 		if (err)
@@ -218,6 +222,8 @@ err_slot:
 	bellhop_slot_free(qp->qpn);
 err_rings:
 	free_rings(qp);
+err_quota:
+	bellhop_quota_give(&qp->device->used.qps);
 	return err;
 }
 
@@ -234,6 +240,7 @@ int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	bellhop_fault_put(qp->send.fault);
 	bellhop_slot_free(qp->qpn);
 	free_rings(qp);
+	bellhop_quota_give(&qp->device->used.qps);
 	return 0;
 }
 

@@ -2,8 +2,10 @@
 /* srq.c: makes shared receive queues and takes their entries (IBA 10.2.9). */
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
+#include "device.h"
 #include "mapping.h"
 #include "pd.h"
+#include "proto/quota.h"
 #include "srq.h"
 #include "ucontext.h"
 
@@ -116,6 +118,7 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 	struct bellhop_srq *srq = bellhop_srq_of(ibsrq);
 	struct bellhop_ucontext *ucontext =
 		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
+	u32 *used = &bellhop_device_of(ibsrq->device)->used.srqs;
 	struct bellhop_create_srq_resp resp = {};
 	int err;
 
@@ -124,6 +127,9 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 		return err;
 	if (ucontext && udata->outlen < sizeof(resp))
 		return -EINVAL;
+	err = bellhop_quota_take(used, BELLHOP_MAX_SRQ);
+	if (err)
+		return err;
 
 	srq->pdn = bellhop_pd_number(ibsrq->pd);
 	srq->limits.max_sge = attr->attr.max_sge;
@@ -134,8 +140,10 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 	srq->ring.stride = bellhop_wqe_recv_stride(&srq->limits);
 	srq->mapping = bellhop_mapping_create_ring(ucontext ? &ucontext->ibucontext : NULL,
 						   attr->attr.max_wr, srq->ring.stride, &resp.srq);
-	if (IS_ERR(srq->mapping))
-		return PTR_ERR(srq->mapping);
+	if (IS_ERR(srq->mapping)) {
+		err = PTR_ERR(srq->mapping);
+		goto err_quota;
+	}
 	srq->ring.hdr = srq->mapping->memory;
 	srq->ring.mask = resp.srq.slots - 1;
 	attr->attr.max_wr = resp.srq.slots;
@@ -143,7 +151,13 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 		return 0;
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (err)
-		bellhop_mapping_destroy(srq->mapping);
+		goto err_mapping;
+	return 0;
+
+err_mapping:
+	bellhop_mapping_destroy(srq->mapping);
+err_quota:
+	bellhop_quota_give(used);
 	return err;
 }
 
@@ -200,5 +214,6 @@ int bellhop_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 	list_for_each_entry_safe(returned, next, &srq->returned, list) kfree(returned);
 	bellhop_mapping_destroy(srq->next_mapping);
 	bellhop_mapping_destroy(srq->mapping);
+	bellhop_quota_give(&bellhop_device_of(ibsrq->device)->used.srqs);
 	return 0;
 }

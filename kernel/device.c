@@ -26,6 +26,7 @@
 #include "qp.h"
 #include "srq.h"
 #include "ucontext.h"
+#include "xrcd.h"
 
 static void dealloc_driver(struct ib_device *ibdev);
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
@@ -41,6 +42,7 @@ static const struct ib_device_ops device_ops = {
 	.alloc_mw = bellhop_mw_alloc,
 	.alloc_pd = bellhop_pd_alloc,
 	.alloc_ucontext = bellhop_ucontext_alloc,
+	.alloc_xrcd = bellhop_xrcd_alloc,
 	.attach_mcast = bellhop_mcast_attach,
 	.create_ah = bellhop_ah_create,
 	.create_qp = bellhop_qp_create,
@@ -51,6 +53,7 @@ static const struct ib_device_ops device_ops = {
 	.dealloc_mw = bellhop_mw_dealloc,
 	.dealloc_pd = bellhop_pd_dealloc,
 	.dealloc_ucontext = bellhop_ucontext_dealloc,
+	.dealloc_xrcd = bellhop_xrcd_dealloc,
 	.dereg_mr = bellhop_mr_deregister,
 	.destroy_ah = bellhop_ah_destroy,
 	.destroy_cq = bellhop_cq_destroy,
@@ -90,6 +93,7 @@ static const struct ib_device_ops device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, bellhop_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, bellhop_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, bellhop_ucontext, ibucontext),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, bellhop_xrcd, ibxrcd),
 };
 
 /* What uverbs offers of bellhop's own. */
@@ -142,12 +146,14 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_MEM_WINDOW |
-				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_XRC;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING;
 	attr->odp_caps.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
 	attr->odp_caps.per_transport_caps.rc_odp_caps =
 		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_WRITE |
 		IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV;
+	attr->odp_caps.per_transport_caps.xrc_odp_caps =
+		attr->odp_caps.per_transport_caps.rc_odp_caps;
 	attr->odp_caps.per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
 							IB_ODP_SUPPORT_WRITE |
 							IB_ODP_SUPPORT_SRQ_RECV;

@@ -6,6 +6,7 @@
 #include "run.h"
 #include "send.h"
 #include "slot.h"
+#include "xrcd.h"
 
 static bool flush_send(struct bellhop_qp *qp)
 {
@@ -27,8 +28,10 @@ static bool flush_receive(struct bellhop_qp *qp)
 {
 	struct bellhop_receiver *recv = &qp->recv;
 	bool flushed = false;
+	bool entered;
 
 	spin_lock(&qp->slot->lock);
+	entered = bellhop_xrcd_enter_taken(qp);
 	/* The state is looked at again: here it cannot change. */
 	if (bellhop_state_flushes(recv->rules.state)) {
 		if (!recv->busy && bellhop_ring_pending(&recv->ring) > 0) {
@@ -39,6 +42,8 @@ static bool flush_receive(struct bellhop_qp *qp)
 	}
 	if (flushed)
 		bellhop_receive_fail(qp, BELLHOP_WC_WR_FLUSH_ERR, BELLHOP_REASON_FLUSHED);
+	if (entered)
+		bellhop_xrcd_leave(qp);
 	spin_unlock(&qp->slot->lock);
 	return flushed;
 }
@@ -66,7 +71,7 @@ bool bellhop_flush_step(struct bellhop_qp *qp, struct bellhop_share *share)
 
 	if (sent || received)
 		share->wqes--;
-	else if (qp->recv.srq)
+	else if (!qp->recv.xrcd && qp->recv.srq)
 		report_left(qp);
 	return sent || received;
 }

@@ -7,6 +7,9 @@
 
 #define BELLHOP_MAX_PD (1 << 17)
 
+/* The number of no PD. */
+#define BELLHOP_PD_NONE U32_MAX
+
 /**
  * struct bellhop_pd - a protection domain
  * @ibpd: the core's part

@@ -57,7 +57,8 @@ void bellhop_qp_fail_send(struct bellhop_qp *qp, enum bellhop_reason reason)
 
 	lockdep_assert_held(&qp->slot->lock);
 
-	if (bellhop_state_after_send_error(rules->state, rules->service) == BELLHOP_QPS_ERR) {
+	if (bellhop_state_after_send_error(rules->state, qp->send.limits.service) ==
+	    BELLHOP_QPS_ERR) {
 		bellhop_qp_fail(qp, reason);
 		return;
 	}
@@ -76,8 +77,38 @@ static enum bellhop_service service_of(enum ib_qp_type type)
 	case IB_QPT_UD:
 	case IB_QPT_GSI:
 		return BELLHOP_SERVICE_UD;
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		return BELLHOP_SERVICE_XRC;
 	default:
 		return 0;
+	}
+}
+
+static bool has_sends(enum ib_qp_type type)
+{
+	return type != IB_QPT_XRC_TGT;
+}
+
+static bool has_receives(enum ib_qp_type type)
+{
+	return type != IB_QPT_XRC_INI && type != IB_QPT_XRC_TGT;
+}
+
+/* What is asked for of a queue that the type does not have means nothing. */
+static void forget_absent(struct ib_qp_init_attr *attr)
+{
+	if (!has_sends(attr->qp_type)) {
+		attr->cap.max_send_wr = 0;
+		attr->cap.max_send_sge = 0;
+		attr->cap.max_inline_data = 0;
+	}
+	if (!has_receives(attr->qp_type)) {
+		attr->cap.max_recv_wr = 0;
+		attr->cap.max_recv_sge = 0;
+		attr->recv_cq = NULL;
+		/* Which ones a target QP takes entries of is the requester's choice. */
+		attr->srq = NULL;
 	}
 }
 
@@ -89,7 +120,9 @@ static int check_init(const struct ib_qp_init_attr *attr)
 		return -EOPNOTSUPP;
 	if (!service_of(attr->qp_type))
 		return -EOPNOTSUPP;
-	if (!attr->send_cq || !attr->recv_cq)
+	if ((has_sends(attr->qp_type) && !attr->send_cq) ||
+	    (has_receives(attr->qp_type) && !attr->recv_cq) ||
+	    (attr->qp_type == IB_QPT_XRC_TGT && !attr->xrcd))
 		return -EINVAL;
 	if (cap->max_send_wr > BELLHOP_MAX_QP_WR || cap->max_recv_wr > BELLHOP_MAX_QP_WR ||
 	    cap->max_send_sge > BELLHOP_MAX_SGE || cap->max_recv_sge > BELLHOP_MAX_SGE ||
@@ -124,7 +157,7 @@ static int create_rings(struct bellhop_qp *qp, struct ib_ucontext *ibucontext,
 
 	send->limits.max_sge = cap->max_send_sge;
 	send->limits.max_inline = cap->max_inline_data;
-	send->limits.service = service_of(qp->ibqp.qp_type);
+	send->limits.service = has_sends(qp->ibqp.qp_type) ? service_of(qp->ibqp.qp_type) : 0;
 	qp->sq_mapping =
 		create_ring(ibucontext, cap->max_send_wr, bellhop_wqe_send_stride(&send->limits),
 			    &send->ring, &resp->sq);
@@ -162,6 +195,20 @@ static void free_rings(struct bellhop_qp *qp)
 	bellhop_mapping_destroy(qp->sq_mapping);
 }
 
+static void set_sides(struct bellhop_qp *qp, const struct ib_qp_init_attr *attr)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+
+	qp->send_cq = attr->send_cq ? bellhop_cq_of(attr->send_cq) : NULL;
+	qp->recv_cq = attr->recv_cq ? bellhop_cq_of(attr->recv_cq) : NULL;
+	qp->send.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	recv->srq = attr->srq ? bellhop_srq_of(attr->srq) : NULL;
+	recv->xrcd = attr->qp_type == IB_QPT_XRC_TGT ? attr->xrcd : NULL;
+	recv->pdn = recv->srq ? recv->srq->pdn : qp->pdn;
+	recv->rules.service = attr->qp_type == IB_QPT_XRC_INI ? 0 : service_of(attr->qp_type);
+	recv->epoch = bellhop_qp_new_epoch();
+}
+
 int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
 	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
@@ -170,6 +217,7 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	struct bellhop_create_qp_resp resp = {};
 	int err;
 
+	forget_absent(attr);
 	err = check_init(attr);
 	if (err)
 		return err;
@@ -180,16 +228,13 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	err = bellhop_quota_take(&qp->device->used.qps, BELLHOP_MAX_QP);
 	if (err)
 		return err;
-	qp->pdn = bellhop_pd_number(ibqp->pd);
+	qp->pdn = ibqp->pd ? bellhop_pd_number(ibqp->pd) : BELLHOP_PD_NONE;
 	qp->id = bellhop_qp_new_epoch();
-	qp->context_id = ucontext ? ucontext->id : 0;
-	qp->send_cq = bellhop_cq_of(attr->send_cq);
-	qp->recv_cq = bellhop_cq_of(attr->recv_cq);
-	qp->send.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
-	qp->recv.srq = attr->srq ? bellhop_srq_of(attr->srq) : NULL;
-	qp->recv.pdn = attr->srq ? qp->recv.srq->pdn : qp->pdn;
-	qp->recv.rules.service = service_of(ibqp->qp_type);
-	qp->recv.epoch = bellhop_qp_new_epoch();
+	if (!has_sends(ibqp->qp_type))
+		qp->context_id = BELLHOP_QP_UNUSABLE;
+	else
+		qp->context_id = ucontext ? ucontext->id : 0;
+	set_sides(qp, attr);
 	mutex_init(&qp->modify_lock);
 	bellhop_run_setup(qp);
 
@@ -211,6 +256,7 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	if (err)
 		goto err_slot;
 	ibqp->qp_num = qp->qpn;
+	qp->recv.cqe_qpn = qp->recv.xrcd ? qp->qpn | BELLHOP_CQE_XRC : qp->qpn;
 	bellhop_slot_publish(qp->slot, qp->qpn, qp);
 	if (ibqp->qp_type == IB_QPT_GSI) {
 		ibqp->qp_num = BELLHOP_GSI_QPN;

@@ -27,6 +27,9 @@
 #define BELLHOP_MAX_QP_WR 32768
 #define BELLHOP_MAX_RD_ATOMIC 128
 
+/* Unlike any context's. A target QP has no queues, and may be several contexts'. */
+#define BELLHOP_QP_UNUSABLE U64_MAX
+
 struct bellhop_cq;
 struct bellhop_device;
 struct bellhop_fault;
@@ -87,8 +90,11 @@ struct bellhop_sender {
  * @rules: what decides on requests; its state is the QP's. The sender reads the state
  * without the lock, and then acts as if the request had come before the change
  * @gid: our own address
- * @srq: where entries are taken from, instead of @ring; or NULL
+ * @srq: where entries are taken from, instead of @ring; or NULL, as of a target QP
+ * between two steps
  * @pdn: the protection domain of what the entries name
+ * @xrcd: of a target QP, its XRC domain; or NULL
+ * @cqe_qpn: what completions call the QP
  * @limits: what the receive queue's entries may hold
  * @min_rnr_timer: how long senders are to wait for a receive
  * @epoch: unlike that of any other QP, now or before; changes when messages under way
@@ -98,14 +104,16 @@ struct bellhop_sender {
  * @waiter_qpn: a sender that found no receive entry, or 0
  * @ring: the receive queue; from here on a message that takes a receive writes
  * @busy: @wqe is being filled
- * @index: @wqe's number
+ * @index: @wqe's number; of a target QP, that of the SRQ which it is from
  * @wqe: private copy of the entry
  */
 struct bellhop_receiver {
 	struct bellhop_responder rules;
 	union ib_gid gid;
 	struct bellhop_srq *srq;
+	struct ib_xrcd *xrcd;
 	u32 pdn;
+	u32 cqe_qpn;
 	struct bellhop_wqe_limits limits;
 	u64 epoch;
 	u32 waiter_qpn;
@@ -124,11 +132,12 @@ struct bellhop_receiver {
  * @device: its device
  * @slot: its place in the table of QP numbers
  * @qpn: its number
- * @pdn: its protection domain
+ * @pdn: its protection domain; of a target QP, that of the SRQ which it has entered last
  * @id: unlike that of any other QP, now or before
- * @context_id: the user context that may kick it; 0 is a consumer in the kernel
+ * @context_id: the user context that may kick it; 0 is a consumer in the kernel, and
+ * BELLHOP_QP_UNUSABLE nobody
  * @send_cq: where sends complete
- * @recv_cq: where receives complete
+ * @recv_cq: where receives complete; NULL where none do, and of a target QP as @recv.srq
  * @sq_mapping: the send ring's memory, or NULL
  * @rq_mapping: the receive ring's memory, or NULL
  * @send_ledger: what a consumer in the kernel has posted there

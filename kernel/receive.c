@@ -8,6 +8,7 @@
 #include "run.h"
 #include "slot.h"
 #include "srq.h"
+#include "xrcd.h"
 
 void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *completion,
 			      bool solicited)
@@ -19,7 +20,7 @@ void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *
 	recv->busy = false;
 	completion->wr_id =
 		recv->srq ? recv->wqe.wr_id : bellhop_ledger_retire(&qp->recv_ledger, recv->index);
-	completion->qpn = qp->qpn;
+	completion->qpn = recv->cqe_qpn;
 	completion->wqe_index = recv->index;
 	if (bellhop_cq_push(qp->recv_cq, qp, completion, solicited) &&
 	    !bellhop_state_flushes(recv->rules.state)) {
@@ -123,10 +124,13 @@ void bellhop_receive_give_back(struct bellhop_qp *qp)
 void bellhop_receive_abandon(struct bellhop_qp *qp)
 {
 	struct bellhop_receiver *recv = &qp->recv;
+	bool entered = bellhop_xrcd_enter_taken(qp);
 
 	if (recv->srq && recv->busy)
 		bellhop_srq_give_back(recv->srq, &recv->wqe);
 	recv->busy = false;
+	if (entered)
+		bellhop_xrcd_leave(qp);
 }
 
 enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp,

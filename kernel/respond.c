@@ -11,10 +11,11 @@
 #include "receive.h"
 #include "respond.h"
 #include "slot.h"
+#include "xrcd.h"
 
 static bool is_reliable(const struct bellhop_qp *qp)
 {
-	return qp->send.limits.service == BELLHOP_SERVICE_RC;
+	return qp->send.limits.service & BELLHOP_SERVICES_RELIABLE;
 }
 
 static bool is_same_gid(const union ib_gid *a, const union ib_gid *b)
@@ -144,6 +145,36 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_ACK };
 }
 
+/*
+ * Only who is connected to the QP is told that it cannot reach the SRQ, or puts the QP in error.
+ * What a message before has taken is ended in the SRQ that it was taken from, whatever this one
+ * names.
+ */
+static struct bellhop_answer answer_xrc(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes)
+{
+	struct bellhop_answer answer = { .kind = BELLHOP_ANSWER_NONE };
+	enum bellhop_reason reason = BELLHOP_REASON_NONE;
+
+	if (bellhop_responder_admit(&peer->recv.rules, qp->qpn, BELLHOP_SERVICE_XRC,
+				    qp->send.wqe.op) == BELLHOP_REASON_SILENT ||
+	    !is_reached(qp, peer))
+		return answer;
+	if (!bellhop_xrcd_enter_taken(peer))
+		reason = bellhop_xrcd_enter(peer, qp->send.wqe.head.srqn);
+	if (reason)
+		return refuse(qp, peer, reason);
+	answer = answer_locked(qp, peer, bytes);
+	bellhop_xrcd_leave(peer);
+	return answer;
+}
+
+static noinline struct bellhop_answer answer_addressed(struct bellhop_qp *qp,
+						       struct bellhop_qp *peer, u32 bytes)
+{
+	return qp->send.limits.service == BELLHOP_SERVICE_UD ? bellhop_datagram_deliver(qp, peer)
+							     : answer_xrc(qp, peer, bytes);
+}
+
 struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes)
 {
 	struct bellhop_answer answer = { .kind = BELLHOP_ANSWER_NONE };
@@ -153,8 +184,8 @@ struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes)
 		return answer;
 	spin_lock(&slot->lock);
 	if (slot->qp && slot->qpn == qp->send.peer_qpn)
-		answer = qp->send.limits.service == BELLHOP_SERVICE_UD
-				 ? bellhop_datagram_deliver(qp, slot->qp)
+		answer = unlikely(qp->send.limits.service & BELLHOP_SERVICES_ADDRESSED)
+				 ? answer_addressed(qp, slot->qp, bytes)
 				 : answer_locked(qp, slot->qp, bytes);
 	spin_unlock(&slot->lock);
 	return answer;

@@ -232,7 +232,7 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 		      BELLHOP_REASON_RNR);
 		return true;
 	case BELLHOP_ANSWER_NONE:
-		if (send->limits.service != BELLHOP_SERVICE_RC) {
+		if (!(send->limits.service & BELLHOP_SERVICES_RELIABLE)) {
 			/* Lost, which nobody notices (IBA 9.8.2, 9.8.3). */
 			if (has_own_fault(qp))
 				return true;

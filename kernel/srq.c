@@ -8,6 +8,7 @@
 #include "proto/quota.h"
 #include "srq.h"
 #include "ucontext.h"
+#include "xrcd.h"
 
 /**
  * struct bellhop_returned - an entry that was taken and not used
@@ -105,8 +106,10 @@ int bellhop_srq_give_back(struct bellhop_srq *srq, const struct bellhop_recv_wqe
 
 static int check(const struct ib_srq_init_attr *attr)
 {
-	if (attr->srq_type != IB_SRQT_BASIC)
+	if (attr->srq_type != IB_SRQT_BASIC && attr->srq_type != IB_SRQT_XRC)
 		return -EOPNOTSUPP;
+	if (attr->srq_type == IB_SRQT_XRC && (!attr->ext.cq || !attr->ext.xrc.xrcd))
+		return -EINVAL;
 	if (!attr->attr.max_wr || attr->attr.max_wr > BELLHOP_MAX_SRQ_WR ||
 	    attr->attr.max_sge > BELLHOP_MAX_SGE)
 		return -EINVAL;
@@ -147,9 +150,9 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 	srq->ring.hdr = srq->mapping->memory;
 	srq->ring.mask = resp.srq.slots - 1;
 	attr->attr.max_wr = resp.srq.slots;
-	if (!ucontext)
-		return 0;
-	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	err = ucontext ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
+	if (!err && attr->srq_type == IB_SRQT_XRC)
+		err = bellhop_xrcd_publish(srq);
 	if (err)
 		goto err_mapping;
 	return 0;
@@ -210,7 +213,9 @@ int bellhop_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 	struct bellhop_srq *srq = bellhop_srq_of(ibsrq);
 	struct bellhop_returned *returned, *next;
 
-	/* No QP takes from it any more: the core has counted them. */
+	/* No QP takes from it any more: the core has counted them, but for those of XRC. */
+	if (srq->listed)
+		bellhop_xrcd_withdraw(srq);
 	list_for_each_entry_safe(returned, next, &srq->returned, list) kfree(returned);
 	bellhop_mapping_destroy(srq->next_mapping);
 	bellhop_mapping_destroy(srq->mapping);

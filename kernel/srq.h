@@ -13,6 +13,7 @@
 #define BELLHOP_MAX_SRQ 65536
 #define BELLHOP_MAX_SRQ_WR 32768
 
+struct bellhop_listed_srq;
 struct bellhop_mapping;
 
 /**
@@ -20,6 +21,7 @@ struct bellhop_mapping;
  * @ibsrq: the core's part
  * @pdn: the protection domain of what its entries name
  * @mapping: the ring's memory; under @resize_lock
+ * @listed: of one for XRC: how it is found by its number; else NULL
  * @limits: what its entries may hold
  * @resize_lock: one change of @mapping at a time
  * @next_mapping: what the ring may move to, or NULL; under @resize_lock
@@ -37,6 +39,7 @@ struct bellhop_srq {
 	struct ib_srq ibsrq;
 	u32 pdn;
 	struct bellhop_mapping *mapping;
+	struct bellhop_listed_srq *listed;
 	struct bellhop_wqe_limits limits;
 	struct mutex resize_lock;
 	struct bellhop_mapping *next_mapping;

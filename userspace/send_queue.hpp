@@ -72,7 +72,8 @@ public:
 			session_.flags = static_cast<std::uint8_t>(flags);
 			write_shape(session_.slot, session_.opcode, session_.flags, 0, 0);
 			write_target(session_.slot, ex, rkey, remote_addr);
-			session_.has_address = !limits_.is_datagram();
+			session_.has_address =
+				!limits_.is_addressed() || is_local(OPCODE_ROWS[opcode]);
 			shadow_.remember(session_.next, qp.wr_id);
 			session_.next++;
 		}
@@ -101,6 +102,19 @@ public:
 			session_.has_address = true;
 		else
 			session_.error = EINVAL;
+	}
+
+	// Says which SRQ an entry of XRC is for.
+	void set_srqn(std::uint32_t srqn) noexcept
+	{
+		if (!has_entry())
+			return;
+		if (limits_.srqn_bits() && srqn <= BELLHOP_SRQN_MAX) {
+			static_cast<bellhop_sqe *>(session_.slot)->srqn = srqn;
+			session_.has_address = true;
+		} else {
+			session_.error = EINVAL;
+		}
 	}
 
 	// Gives the entry its payload.

@@ -14,7 +14,10 @@ enum Service : std::uint8_t {
 	SERVICE_RC = 1 << 0,
 	SERVICE_UC = 1 << 1,
 	SERVICE_UD = 1 << 2,
-	SERVICES_CONNECTED = SERVICE_RC | SERVICE_UC,
+	SERVICE_XRC = 1 << 3,
+	SERVICES_RELIABLE = SERVICE_RC | SERVICE_XRC,
+	SERVICES_CONNECTED = SERVICES_RELIABLE | SERVICE_UC,
+	SERVICES_ADDRESSED = SERVICE_UD | SERVICE_XRC, // each request says whom it is for
 	SERVICES_ALL = SERVICES_CONNECTED | SERVICE_UD,
 };
 
@@ -28,6 +31,9 @@ constexpr Service service_of(ibv_qp_type type) noexcept
 		return SERVICE_UC;
 	case IBV_QPT_UD:
 		return SERVICE_UD;
+	case IBV_QPT_XRC_SEND:
+	case IBV_QPT_XRC_RECV:
+		return SERVICE_XRC;
 	default:
 		return SERVICE_NONE;
 	}

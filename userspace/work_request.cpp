@@ -96,6 +96,11 @@ void wr_set_ud_addr(ibv_qp_ex *qp, ibv_ah *ah, std::uint32_t remote_qpn,
 	queue_of(qp).set_address(ah, remote_qpn, remote_qkey);
 }
 
+void wr_set_xrc_srqn(ibv_qp_ex *qp, std::uint32_t remote_srqn) noexcept
+{
+	queue_of(qp).set_srqn(remote_srqn);
+}
+
 void wr_set_sge(ibv_qp_ex *qp, std::uint32_t lkey, std::uint64_t addr,
 		std::uint32_t length) noexcept
 {
@@ -162,6 +167,8 @@ void offer_work_requests(QueuePair &qp, std::uint64_t send_ops_flags) noexcept
 		calls.wr_bind_mw = wr_bind_mw;
 	if (qp.qp.qp_type == IBV_QPT_UD)
 		calls.wr_set_ud_addr = wr_set_ud_addr;
+	if (qp.qp.qp_type == IBV_QPT_XRC_SEND)
+		calls.wr_set_xrc_srqn = wr_set_xrc_srqn;
 	calls.wr_set_sge = wr_set_sge;
 	calls.wr_set_sge_list = wr_set_sge_list;
 	calls.wr_set_inline_data = wr_set_inline_data;

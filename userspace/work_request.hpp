@@ -19,7 +19,7 @@ constexpr std::uint64_t work_requests_of(Service service) noexcept
 	if (service & SERVICES_CONNECTED)
 		operations |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 			      IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW;
-	if (service & SERVICE_RC)
+	if (service & SERVICES_RELIABLE)
 		operations |= IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 			      IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV;
 	return operations;

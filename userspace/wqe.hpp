@@ -30,6 +30,18 @@ struct WqeLimits {
 		return service == SERVICE_UD;
 	}
 
+	// The same, or they have numbers of SRQs.
+	bool is_addressed() const noexcept
+	{
+		return service & SERVICES_ADDRESSED;
+	}
+
+	// What entries have of a request's SRQ number.
+	std::uint32_t srqn_bits() const noexcept
+	{
+		return service == SERVICE_XRC ? std::uint32_t{ BELLHOP_SRQN_MAX } : 0;
+	}
+
 	std::size_t head_bytes() const noexcept
 	{
 		return sizeof(bellhop_sqe) + (is_datagram() ? sizeof(bellhop_av) : 0);
@@ -93,15 +105,22 @@ inline constexpr OpcodeRow OPCODE_ROWS[] = {
 	{ SQE_FLAGS, ~0U, ~0ULL, SERVICES_CONNECTED }, // RDMA_WRITE_WITH_IMM
 	{ SQE_FLAGS, 0, 0, SERVICES_ALL }, // SEND
 	{ SQE_FLAGS, ~0U, 0, SERVICES_ALL }, // SEND_WITH_IMM
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC }, // RDMA_READ
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC, Payload::WORD,
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICES_RELIABLE }, // RDMA_READ
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICES_RELIABLE, Payload::WORD,
 	  ~0ULL }, // CMP_AND_SWP
-	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICE_RC, Payload::WORD }, // FETCH_AND_ADD
+	{ SQE_FLAGS & ~BELLHOP_SQE_INLINE, 0, ~0ULL, SERVICES_RELIABLE,
+	  Payload::WORD }, // FETCH_AND_ADD
 	{ SQE_FLAGS_LOCAL, ~0U, 0, SERVICES_CONNECTED, Payload::KEY }, // LOCAL_INV
 	{ SQE_FLAGS_LOCAL, 0, 0, SERVICES_CONNECTED, Payload::BIND }, // BIND_MW
-	{ SQE_FLAGS, ~0U, 0, SERVICE_RC }, // SEND_WITH_INV
+	{ SQE_FLAGS, ~0U, 0, SERVICES_RELIABLE }, // SEND_WITH_INV
 };
 static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_SEND_WITH_INV + 1);
+
+// Goes nowhere, so that it needs nobody's address.
+constexpr bool is_local(const OpcodeRow &row) noexcept
+{
+	return row.payload == Payload::KEY || row.payload == Payload::BIND;
+}
 
 // The part of a send entry's head that depends on its payload, as one store.
 inline void write_shape(void *slot, std::uint8_t opcode, std::uint8_t flags, std::uint32_t num_sge,
@@ -120,13 +139,14 @@ inline void write_shape(void *slot, std::uint8_t opcode, std::uint8_t flags, std
 
 // The part that does not.
 inline void write_target(void *slot, std::uint32_t ex, std::uint32_t rkey,
-			 std::uint64_t remote_addr) noexcept
+			 std::uint64_t remote_addr, std::uint32_t srqn = 0) noexcept
 {
 	auto *sqe = static_cast<bellhop_sqe *>(slot);
 
 	sqe->ex = ex;
 	sqe->rkey = rkey;
 	sqe->remote_addr = remote_addr;
+	sqe->srqn = srqn;
 	sqe->reserved = 0;
 }
 
@@ -184,6 +204,16 @@ inline bool write_address(void *slot, ibv_ah *ah, std::uint32_t qpn, std::uint32
 	return true;
 }
 
+// Of a request that says whom it is for. Returns false when there can be no such one.
+[[gnu::cold]] inline bool write_addressee(void *slot, const ibv_send_wr &wr, const OpcodeRow &row,
+					  const WqeLimits &limits) noexcept
+{
+	if (limits.is_datagram())
+		return write_address(slot, wr.wr.ud.ah, wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey);
+	// Its number goes with the target, later.
+	return is_local(row) || wr.qp_type.xrc.remote_srqn <= BELLHOP_SRQN_MAX;
+}
+
 // Copies scatter/gather elements to where a head ends.
 inline void write_elements(void *to, const ibv_sge *sg_list, std::uint32_t num_sge) noexcept
 {
@@ -230,13 +260,13 @@ private:
 
 // The payload that is not bytes, and the head's target. Returns 0 or EINVAL.
 [[gnu::cold]] inline int encode_special(void *slot, const ibv_send_wr &wr, std::uint8_t opcode,
-					std::uint8_t flags) noexcept
+					std::uint8_t flags, std::uint32_t srqn) noexcept
 {
 	const OpcodeRow &row = OPCODE_ROWS[opcode];
 
 	if (row.payload == Payload::WORD) {
 		write_operands(slot, wr.wr.atomic.compare_add, wr.wr.atomic.swap & row.swap);
-		write_target(slot, 0, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr);
+		write_target(slot, 0, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr, srqn);
 		return 0;
 	}
 	// Elements have no meaning here, whatever the program has left there.
@@ -267,9 +297,10 @@ inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limit
 	if (num_sge > limits.max_sge || (flags & ~row.flags) || !(row.services & limits.service))
 		[[unlikely]]
 		return EINVAL;
-	if (limits.is_datagram() &&
-	    !write_address(slot, wr.wr.ud.ah, wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey))
+	if (limits.is_addressed() && !write_addressee(slot, wr, row, limits))
 		return EINVAL;
+	const std::uint32_t srqn = wr.qp_type.xrc.remote_srqn & limits.srqn_bits();
+
 	if (flags & BELLHOP_SQE_INLINE) {
 		InlineWriter writer(slot, limits);
 
@@ -285,11 +316,11 @@ inline int encode_send(void *slot, const ibv_send_wr &wr, const WqeLimits &limit
 		write_elements(sqe_payload(slot, limits), wr.sg_list, num_sge);
 		write_shape(slot, opcode, flags, num_sge, 0);
 		if (row.payload != Payload::BYTES) [[unlikely]]
-			return encode_special(slot, wr, opcode, flags);
+			return encode_special(slot, wr, opcode, flags, srqn);
 	}
 	write_target(slot, wr.imm_data & row.ex,
 		     wr.wr.rdma.rkey & static_cast<std::uint32_t>(row.target),
-		     wr.wr.rdma.remote_addr & row.target);
+		     wr.wr.rdma.remote_addr & row.target, srqn);
 	return 0;
 }
 

@@ -6,11 +6,11 @@
 #define SEND_FLAGS                                                                                 \
 	(BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED | BELLHOP_SQE_SOLICITED | BELLHOP_SQE_INLINE)
 
-#define CONNECTED (BELLHOP_SERVICE_RC | BELLHOP_SERVICE_UC)
+#define CONNECTED (BELLHOP_SERVICES_RELIABLE | BELLHOP_SERVICE_UC)
 
 #define ATOMIC(completes_as)                                                                       \
 	{                                                                                          \
-		.services = BELLHOP_SERVICE_RC,                                                    \
+		.services = BELLHOP_SERVICES_RELIABLE,                                             \
 		.traits = BELLHOP_OP_REMOTE | BELLHOP_OP_READ | BELLHOP_OP_ATOMIC,                 \
 		.flags = SEND_FLAGS & ~BELLHOP_SQE_INLINE, .wc = (completes_as),                   \
 		.access = BELLHOP_ACCESS_REMOTE_ATOMIC,                                            \
@@ -58,7 +58,7 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 		},
 	[BELLHOP_WR_RDMA_READ] =
 		{
-			.services = BELLHOP_SERVICE_RC,
+			.services = BELLHOP_SERVICES_RELIABLE,
 			.traits = BELLHOP_OP_REMOTE | BELLHOP_OP_READ,
 			.flags = SEND_FLAGS & ~BELLHOP_SQE_INLINE,
 			.wc = BELLHOP_WC_RDMA_READ,
@@ -71,7 +71,7 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 	/* An unreliable connection has no packet that asks for it (IBA 9.2, table 38). */
 	[BELLHOP_WR_SEND_WITH_INV] =
 		{
-			.services = BELLHOP_SERVICE_RC,
+			.services = BELLHOP_SERVICES_RELIABLE,
 			.traits = BELLHOP_OP_RECV | BELLHOP_OP_SCATTER | BELLHOP_OP_INVALIDATE,
 			.flags = SEND_FLAGS,
 			.wc = BELLHOP_WC_SEND,

@@ -11,7 +11,7 @@
 /**
  * struct bellhop_responder - what decides, of a responder's QP
  * @state: of the QP
- * @service: of the QP
+ * @service: of the QP; 0 of one that only sends
  * @source_qpn: the only QP that it takes requests from
  * @access: enum bellhop_access of the QP (qp_access_flags)
  * @max_rd_atomic: RDMA reads and atomics that it takes at a time (max_dest_rd_atomic)

@@ -51,7 +51,7 @@ static inline bool bellhop_state_flushes_sends(enum bellhop_qp_state state)
 static inline enum bellhop_qp_state bellhop_state_after_send_error(enum bellhop_qp_state state,
 								   enum bellhop_service service)
 {
-	if (service == BELLHOP_SERVICE_RC || bellhop_state_flushes(state))
+	if ((service & BELLHOP_SERVICES_RELIABLE) || bellhop_state_flushes(state))
 		return BELLHOP_QPS_ERR;
 	return BELLHOP_QPS_SQE;
 }

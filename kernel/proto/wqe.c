@@ -48,10 +48,18 @@ static u64 copy_elements(struct bellhop_sge *to, const struct bellhop_sge *from,
 	return length;
 }
 
-/* What an opcode does not use is zero, so that it can get a meaning later. */
-static bool has_unused(const struct bellhop_sqe *head, const struct bellhop_opcode *op)
+/* The bits of an entry's SRQ number that its service has. */
+static u32 srqn_bits(const struct bellhop_wqe_limits *limits)
 {
-	return (!(op->traits & BELLHOP_OP_REMOTE) && (head->remote_addr || head->rkey)) ||
+	return limits->service == BELLHOP_SERVICE_XRC ? BELLHOP_SRQN_MAX : 0;
+}
+
+/* What a service or an opcode does not use is zero, so that it can get a meaning later. */
+static bool has_unused(const struct bellhop_sqe *head, const struct bellhop_opcode *op,
+		       const struct bellhop_wqe_limits *limits)
+{
+	return (head->reserved | (head->srqn & ~srqn_bits(limits))) ||
+	       (!(op->traits & BELLHOP_OP_REMOTE) && (head->remote_addr || head->rkey)) ||
 	       (!(op->traits & (BELLHOP_OP_IMM | BELLHOP_OP_LOCAL | BELLHOP_OP_INVALIDATE)) &&
 		head->ex);
 }
@@ -111,7 +119,7 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 		return BELLHOP_REASON_WR_OPCODE;
 	if (head->flags & ~wqe->op->flags)
 		return BELLHOP_REASON_WR_FLAGS;
-	if (head->reserved || has_unused(head, wqe->op))
+	if (has_unused(head, wqe->op, limits))
 		return BELLHOP_REASON_WR_RESERVED;
 	if (limits->service == BELLHOP_SERVICE_UD) {
 		reason = copy_address(&wqe->av, (const u8 *)slot + sizeof(*head));

@@ -23,7 +23,7 @@ void fuzz_admit(FuzzedDataProvider &input)
 	u32 source = input.ConsumeBool() ? responder.source_qpn : input.ConsumeIntegral<u32>();
 	const bellhop_opcode *op = bellhop_opcode_row(input.ConsumeIntegral<u8>());
 	constexpr bellhop_service services[] = { BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UC,
-						 BELLHOP_SERVICE_UD };
+						 BELLHOP_SERVICE_UD, BELLHOP_SERVICE_XRC };
 	responder.service = input.PickValueInArray(services);
 	const bellhop_service service = input.PickValueInArray(services);
 	bool hears = bellhop_state_responds(responder.state) && source == responder.source_qpn &&

@@ -52,6 +52,7 @@ void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 	REQUIRE(head.opcode < BELLHOP_OPCODES);
 	REQUIRE(!(head.flags & ~wqe.op->flags));
 	REQUIRE(!head.reserved);
+	REQUIRE(head.srqn <= (limits.service == BELLHOP_SERVICE_XRC ? BELLHOP_SRQN_MAX : 0u));
 	REQUIRE(wqe.length <= BELLHOP_MAX_MESSAGE);
 	REQUIRE(wqe.op->services & limits.service);
 	if (limits.service == BELLHOP_SERVICE_UD) {
@@ -107,7 +108,7 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 			(head.opcode == BELLHOP_WR_BIND_MW && (wqe.bind.access & ~0x2eu)));
 		break;
 	case BELLHOP_REASON_WR_RESERVED:
-		REQUIRE(head.reserved || head.ex || head.rkey || head.remote_addr ||
+		REQUIRE(head.reserved || head.srqn || head.ex || head.rkey || head.remote_addr ||
 			(limits.service == BELLHOP_SERVICE_UD && wqe.av.reserved) ||
 			(head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD && wqe.operands.swap));
 		break;
@@ -191,8 +192,8 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	bool is_send = input.ConsumeBool();
 	u32 max_sge = input.ConsumeIntegralInRange<u32>(0, BELLHOP_MAX_SGE);
 	u32 max_inline = input.ConsumeIntegralInRange<u32>(0, BELLHOP_MAX_INLINE);
-	auto service = input.PickValueInArray(
-		{ BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UD, BELLHOP_SERVICE_UC });
+	auto service = input.PickValueInArray({ BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UD,
+						BELLHOP_SERVICE_UC, BELLHOP_SERVICE_XRC });
 
 	if (is_send)
 		fuzz_send(input, { max_sge, max_inline, service });

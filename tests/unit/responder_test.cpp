@@ -56,7 +56,7 @@ TEST(responder, admit__strangers_hear_nothing)
 TEST(responder, admit__another_service_hears_nothing)
 {
 	constexpr bellhop_service services[] = { BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UC,
-						 BELLHOP_SERVICE_UD };
+						 BELLHOP_SERVICE_UD, BELLHOP_SERVICE_XRC };
 
 	for (bellhop_service own : services) {
 		for (bellhop_service other : services) {
@@ -68,6 +68,17 @@ TEST(responder, admit__another_service_hears_nothing)
 				<< own << " and " << other;
 		}
 	}
+}
+
+TEST(responder, admit__what_only_sends_hears_nobody)
+{
+	bellhop_responder initiator = kReady;
+
+	initiator.service = {};
+	for (bellhop_service other :
+	     { BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UC, BELLHOP_SERVICE_UD, BELLHOP_SERVICE_XRC })
+		EXPECT_EQ(admit(initiator, BELLHOP_WR_SEND, kPeer, other), BELLHOP_REASON_SILENT)
+			<< other;
 }
 
 TEST(responder, admit__the_qp_s_access_counts_for_what_it_names)
@@ -142,6 +153,8 @@ TEST(responder, refuse__every_reason_there_can_be)
 		{ BELLHOP_REASON_RKEY_RANGE, access },
 		{ BELLHOP_REASON_RKEY_ABSENT, access },
 		{ BELLHOP_REASON_RKEY_QP, access },
+		{ BELLHOP_REASON_XRC_SRQ_UNKNOWN, access },
+		{ BELLHOP_REASON_XRC_DOMAIN, access },
 		{ BELLHOP_REASON_MW_UNKNOWN, invalidation },
 		{ BELLHOP_REASON_MW_PD, invalidation },
 		{ BELLHOP_REASON_MW_TYPE, invalidation },
@@ -185,6 +198,8 @@ TEST(responder, refuse__the_responder_s_own_faults)
 		case BELLHOP_REASON_RKEY_UNKNOWN:
 		case BELLHOP_REASON_RKEY_PD:
 		case BELLHOP_REASON_RKEY_QP:
+		case BELLHOP_REASON_XRC_SRQ_UNKNOWN:
+		case BELLHOP_REASON_XRC_DOMAIN:
 		case BELLHOP_REASON_MW_UNKNOWN:
 		case BELLHOP_REASON_MW_PD:
 		case BELLHOP_REASON_MW_TYPE:

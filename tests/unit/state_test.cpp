@@ -59,8 +59,9 @@ TEST(state, flushes_sends__in_sqe_as_well)
 TEST(state, after_send_error__only_what_is_not_reliable_goes_on_receiving)
 {
 	for (const Row &row : kRows) {
-		EXPECT_EQ(bellhop_state_after_send_error(row.state, BELLHOP_SERVICE_RC),
-			  BELLHOP_QPS_ERR);
+		for (bellhop_service service : { BELLHOP_SERVICE_RC, BELLHOP_SERVICE_XRC })
+			EXPECT_EQ(bellhop_state_after_send_error(row.state, service),
+				  BELLHOP_QPS_ERR);
 		for (bellhop_service service : { BELLHOP_SERVICE_UC, BELLHOP_SERVICE_UD })
 			EXPECT_EQ(bellhop_state_after_send_error(row.state, service),
 				  row.flushes ? BELLHOP_QPS_ERR : BELLHOP_QPS_SQE)

@@ -416,3 +416,34 @@ TEST(wqe_roundtrip, datagram__the_kernel_checks_the_address)
 	av->reserved = 1;
 	EXPECT_EQ(bellhop_wqe_decode_send(&wqe, slot.get(), &limits), BELLHOP_REASON_WR_RESERVED);
 }
+
+TEST(wqe_roundtrip, xrc__every_opcode_names_its_srq)
+{
+	const bellhop_wqe_limits limits = { 1, 0, BELLHOP_SERVICE_XRC };
+	std::vector<ibv_sge> sges = { { 0x1000, BELLHOP_ATOMIC_BYTES, 5 } };
+
+	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++) {
+		if (bellhop_opcode_row(opcode)->traits & BELLHOP_OP_LOCAL)
+			continue;
+		ibv_send_wr wr = send_request(opcode, IBV_SEND_SIGNALED, sges);
+
+		wr.qp_type.xrc.remote_srqn = 0xabcdef;
+		EXPECT_EQ(carry(wr, limits).head.srqn, 0xabcdefu) << int(opcode);
+		wr.qp_type.xrc.remote_srqn = BELLHOP_SRQN_MAX + 1;
+		EXPECT_EQ(encode(wr, limits), EINVAL) << int(opcode);
+		// What other services have left there means nothing.
+		EXPECT_EQ(carry(wr, kEdges[1]).head.srqn, 0u) << int(opcode);
+	}
+}
+
+TEST(wqe_roundtrip, xrc__a_window_of_this_side_is_nobody_else_s)
+{
+	const bellhop_wqe_limits limits = { 1, 0, BELLHOP_SERVICE_XRC };
+	std::vector<ibv_sge> none;
+	ibv_send_wr wr = send_request(BELLHOP_WR_LOCAL_INV, 0, none);
+
+	wr.qp_type.xrc.remote_srqn = ~0u;
+	bellhop_send_wqe wqe = carry(wr, limits);
+	EXPECT_EQ(wqe.head.srqn, 0u);
+	EXPECT_EQ(wqe.head.ex, wr.invalidate_rkey);
+}

@@ -235,9 +235,11 @@ TEST(wqe, decode_send__each_fault_has_its_reason)
 		{ send_head(BELLHOP_WR_SEND, kInline, 0, 65), BELLHOP_REASON_WR_INLINE },
 		{ send_head(BELLHOP_WR_SEND, kInline, 0, ~0u), BELLHOP_REASON_WR_INLINE },
 		{ send_head(BELLHOP_WR_SEND), BELLHOP_REASON_WR_RESERVED },
+		{ send_head(BELLHOP_WR_SEND), BELLHOP_REASON_WR_RESERVED },
 	};
 
-	cases[std::size(cases) - 1].head.reserved = 1ULL << 63;
+	cases[std::size(cases) - 1].head.reserved = 1u << 31;
+	cases[std::size(cases) - 2].head.srqn = 1;
 	for (const auto &c : cases) {
 		bellhop_send_wqe wqe;
 
@@ -246,6 +248,25 @@ TEST(wqe, decode_send__each_fault_has_its_reason)
 		EXPECT_EQ(wqe.op, bellhop_opcode_row(c.head.opcode));
 		if (c.reason != BELLHOP_REASON_NONE) {
 			EXPECT_EQ(wqe.length, 0u);
+		}
+	}
+}
+
+TEST(wqe, decode_send__an_srq_has_24_bits_and_is_xrc_s)
+{
+	for (unsigned bit = 0; bit < 32; bit++) {
+		for (bellhop_service service : { BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UC,
+						 BELLHOP_SERVICE_UD, BELLHOP_SERVICE_XRC }) {
+			const bellhop_wqe_limits limits = { 4, 64, service };
+			bellhop_sqe head = send_head(BELLHOP_WR_SEND);
+			const bool fits = service == BELLHOP_SERVICE_XRC && bit < 24;
+			bellhop_send_wqe wqe;
+
+			head.srqn = 1u << bit;
+			EXPECT_EQ(decode(wqe, head, limits),
+				  fits ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_RESERVED)
+				<< bit << " of " << service;
+			EXPECT_EQ(wqe.head.srqn, 1u << bit);
 		}
 	}
 }

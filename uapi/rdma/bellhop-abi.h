@@ -24,6 +24,7 @@
 #define BELLHOP_MAX_MESSAGE (1U << 31)
 
 #define BELLHOP_QPN_MAX 0xffffff
+#define BELLHOP_SRQN_MAX 0xffffff
 
 /*
  * Where a ring is found: @offset and @length go to mmap() on the uverbs file.
@@ -199,7 +200,8 @@ struct bellhop_sqe {
 	__u32 ex;
 	__u32 rkey;
 	__aligned_u64 remote_addr;
-	__aligned_u64 reserved;
+	__u32 srqn; /* XRC: the shared receive queue at the other side, 24 bits; else 0 */
+	__u32 reserved;
 };
 
 /*
@@ -352,14 +354,23 @@ enum bellhop_reason {
 	BELLHOP_REASON_MW_REGION_ACCESS =
 		87, /* the region lets no window be bound, or none that changes it */
 	BELLHOP_REASON_MW_RANGE = 88, /* bytes outside of the region, or none */
+	/* The shared receive queue that an XRC request names. */
+	BELLHOP_REASON_XRC_SRQ_UNKNOWN = 96, /* none for XRC has the number */
+	BELLHOP_REASON_XRC_DOMAIN = 97, /* it is of another XRC domain than the target QP */
 };
+
+/*
+ * In a completion's @qpn: the number is a target QP's, which any process may have made, and
+ * @wqe_index is the number of the XRC shared receive queue that the entry is from.
+ */
+#define BELLHOP_CQE_XRC (1U << 31)
 
 /*
  * A completion. The kernel writes it once, @phase last; reserved bytes it does not write. @phase is
  * 1 on the first pass over the ring, 0 on the second, and so on.
  */
 struct bellhop_cqe {
-	__u32 qpn;
+	__u32 qpn; /* BELLHOP_CQE_XRC may be added */
 	__u32 wqe_index; /* which entry of its queue, counted from 0, wrapping */
 	__u32 byte_len;
 	__u32 ex; /* immediate data, big endian; or the rkey that was invalidated */

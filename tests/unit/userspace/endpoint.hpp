@@ -36,7 +36,8 @@ public:
 	static constexpr bellhop_wqe_limits SEND_LIMITS = { 4, 64, BELLHOP_SERVICE_RC };
 	static constexpr bellhop_wqe_limits RECV_LIMITS = { 4, 0, BELLHOP_SERVICE_RC };
 
-	Endpoint(Surroundings &around, std::uint32_t qpn)
+	Endpoint(Surroundings &around, std::uint32_t qpn,
+		 bellhop::Service service = bellhop::SERVICE_RC)
 	    : sq(SLOTS, bellhop_wqe_send_stride(&SEND_LIMITS)),
 	      rq(SLOTS, bellhop_wqe_recv_stride(&RECV_LIMITS)), qp(around.cq.is_locked()),
 	      qps_(around.qps)
@@ -44,8 +45,8 @@ public:
 		qp.qp.qp_num = qpn;
 		qp.qp.send_cq = qp.qp.recv_cq = &around.cq.cq;
 		if (!qp.send.attach(sq.memory.bytes(), sq.map,
-				    { SEND_LIMITS.max_sge, SEND_LIMITS.max_inline }, around.kick,
-				    qpn) ||
+				    { SEND_LIMITS.max_sge, SEND_LIMITS.max_inline, service },
+				    around.kick, qpn) ||
 		    !qp.recv.attach(rq.memory.bytes(), rq.map, { RECV_LIMITS.max_sge, 0 },
 				    around.kick, qpn) ||
 		    !qps_.insert(qpn, &qp))

@@ -350,6 +350,55 @@ TEST_P(WorkRequestTest, TheStateIsChecked)
 	complete_with(EINVAL);
 }
 
+class XrcRequestTest : public testing::Test
+{
+protected:
+	XrcRequestTest() : end_(around_, QPN, bellhop::SERVICE_XRC), calls_(&end_.qp.qp_ex)
+	{
+		end_.qp.qp.qp_type = IBV_QPT_XRC_SEND;
+		bellhop::offer_work_requests(end_.qp,
+					     bellhop::work_requests_of(bellhop::SERVICE_XRC));
+	}
+
+	static constexpr bellhop_wqe_limits LIMITS = { 4, 64, BELLHOP_SERVICE_XRC };
+
+	Surroundings around_;
+	Endpoint end_;
+	ibv_qp_ex *calls_;
+};
+
+TEST_F(XrcRequestTest, EachEntryNamesAnSrq)
+{
+	ibv_wr_start(calls_);
+	for (std::uint32_t srqn : { 1U, std::uint32_t{ BELLHOP_SRQN_MAX } }) {
+		ibv_wr_rdma_write(calls_, RKEY, REMOTE);
+		ibv_wr_set_xrc_srqn(calls_, srqn);
+		ibv_wr_set_sge(calls_, 9, 0x2000, 33);
+	}
+	ibv_wr_local_inv(calls_, RKEY);
+	ASSERT_EQ(ibv_wr_complete(calls_), 0);
+	EXPECT_EQ(end_.sq.pending(), 3);
+	for (std::uint32_t srqn : { 1U, std::uint32_t{ BELLHOP_SRQN_MAX }, 0U }) {
+		EXPECT_EQ(end_.sq.take_send(LIMITS).head.srqn, srqn);
+		EXPECT_EQ(end_.sq.reason, BELLHOP_REASON_NONE);
+	}
+}
+
+TEST_F(XrcRequestTest, RefusesAnEntryWithoutOne)
+{
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	EXPECT_EQ(ibv_wr_complete(calls_), EINVAL);
+	ibv_wr_start(calls_);
+	ibv_wr_send(calls_);
+	ibv_wr_set_xrc_srqn(calls_, BELLHOP_SRQN_MAX + 1);
+	EXPECT_EQ(ibv_wr_complete(calls_), EINVAL);
+	ibv_wr_start(calls_);
+	ibv_wr_set_xrc_srqn(calls_, 1);
+	EXPECT_EQ(ibv_wr_complete(calls_), EINVAL);
+	EXPECT_EQ(end_.sq.pending(), 0);
+}
+
 TEST(WorkRequest, OffersWhatWasAskedFor)
 {
 	bellhop::QueuePair qp(true);

@@ -2,8 +2,8 @@
 // completion_queue.hpp: completion queues.
 //
 // A completion is read once and its entry's slot is freed then. Completions of QPs that are
-// gone are passed over. The kernel gets the slots back once per poll, or per session of the
-// ibv_cq_ex calls.
+// gone are passed over; those of an XRC SRQ need no QP, which may be another process's. The kernel
+// gets the slots back once per poll, or per session of the ibv_cq_ex calls.
 //
 // When the queue is resized, later completions go to another ring. The one before is read to its
 // end first, however often that happens meanwhile.
@@ -105,10 +105,11 @@ public:
 
 				current_ = *cqe;
 				ring_.pop();
-				if (!qp)
+				if (!qp && !is_shared(current_))
 					continue;
 				cq_ex.status = static_cast<ibv_wc_status>(current_.status);
-				cq_ex.wr_id = retire(current_, *qp);
+				cq_ex.wr_id = qp ? retire(current_, *qp) : current_.wr_id;
+				current_.qpn &= BELLHOP_QPN_MAX;
 				return 0;
 			}
 		} while (next_ && advance());
@@ -143,6 +144,12 @@ public:
 		is_locked_ ? remove<true>(qpn) : remove<false>(qpn);
 	}
 
+	// The same of an XRC SRQ.
+	void remove_shared(std::uint32_t srqn) noexcept
+	{
+		is_locked_ ? remove_shared<true>(srqn) : remove_shared<false>(srqn);
+	}
+
 	// As ibv_resize_cq(). Returns 0 or an errno, and then all is as before.
 	template <bool Locked>
 	int resize(int cqe) noexcept
@@ -173,6 +180,16 @@ private:
 			after->ring.remove(qpn);
 	}
 
+	template <bool Locked>
+	void remove_shared(std::uint32_t srqn) noexcept
+	{
+		Guard<Locked> guard(lock_);
+
+		ring_.remove_shared(srqn);
+		for (NextRing *after = next_.get(); after; after = after->next.get())
+			after->ring.remove_shared(srqn);
+	}
+
 	int resize(int cqe) noexcept;
 
 	// The ring that the kernel fills.
@@ -196,7 +213,9 @@ private:
 			if (!cqe)
 				break;
 			if (QueuePair *qp = qps_.find(cqe->qpn)) [[likely]]
-				fill(wc[polled++], *cqe, *qp);
+				fill(wc[polled++], *cqe, retire(*cqe, *qp));
+			else if (is_shared(*cqe))
+				fill_shared(wc[polled++], *cqe);
 			ring_.pop();
 		}
 		ring_.publish();
@@ -217,9 +236,21 @@ private:
 		return qp.qp.srq ? cqe.wr_id : qp.recv.retire(cqe.wqe_index);
 	}
 
-	static void fill(ibv_wc &wc, const bellhop_cqe &cqe, QueuePair &qp) noexcept
+	// Of an entry of an XRC SRQ.
+	static bool is_shared(const bellhop_cqe &cqe) noexcept
 	{
-		wc.wr_id = retire(cqe, qp);
+		return cqe.qpn & BELLHOP_CQE_XRC;
+	}
+
+	[[gnu::cold]] static void fill_shared(ibv_wc &wc, const bellhop_cqe &cqe) noexcept
+	{
+		fill(wc, cqe, cqe.wr_id);
+		wc.qp_num &= BELLHOP_QPN_MAX;
+	}
+
+	static void fill(ibv_wc &wc, const bellhop_cqe &cqe, std::uint64_t wr_id) noexcept
+	{
+		wc.wr_id = wr_id;
 		wc.status = static_cast<ibv_wc_status>(cqe.status);
 		wc.opcode = static_cast<ibv_wc_opcode>(cqe.opcode);
 		wc.vendor_err = cqe.vendor_err;

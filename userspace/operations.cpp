@@ -13,6 +13,7 @@
 #include "queue_pair.hpp"
 #include "shared_queue.hpp"
 #include "thread_domain.hpp"
+#include "xrc_domain.hpp"
 
 namespace bellhop
 {
@@ -29,12 +30,14 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.alloc_td = alloc_td;
 	ops.attach_mcast = ibv_cmd_attach_mcast;
 	ops.bind_mw = bind_mw;
+	ops.close_xrcd = close_xrcd;
 	ops.create_ah = create_ah;
 	ops.create_cq = create_cq;
 	ops.create_cq_ex = create_cq_ex;
 	ops.create_qp = create_qp;
 	ops.create_qp_ex = create_qp_ex;
 	ops.create_srq = create_srq;
+	ops.create_srq_ex = create_srq_ex;
 	ops.dealloc_mw = dealloc_mw;
 	ops.dealloc_pd = dealloc_pd;
 	ops.dealloc_td = dealloc_td;
@@ -46,12 +49,15 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.detach_mcast = ibv_cmd_detach_mcast;
 	ops.free_context = free_context;
 	ops.free_dm = free_dm;
+	ops.get_srq_num = get_srq_num;
 	ops.import_dm = import_dm;
 	ops.import_mr = import_mr;
 	ops.import_pd = import_pd;
 	ops.modify_cq = modify_cq;
 	ops.modify_qp = modify_qp;
 	ops.modify_srq = modify_srq;
+	ops.open_qp = open_qp;
+	ops.open_xrcd = open_xrcd;
 	ops.poll_cq = poll_cq;
 	ops.post_recv = post_recv;
 	ops.post_send = post_send;

@@ -27,9 +27,22 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (attr.send_ops_flags & ~work_requests_of(service_of(attr.qp_type))))
 		return EOPNOTSUPP;
-	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD) || !attr.pd || !attr.send_cq || !attr.recv_cq)
+	if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD) || !attr.pd || !attr.send_cq ||
+	    (!attr.recv_cq && attr.qp_type != IBV_QPT_XRC_SEND))
 		return EINVAL;
 	return 0;
+}
+
+// Of a target QP, which is made in an XRC domain and has no queues.
+int check_target(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	constexpr std::uint32_t KNOWN =
+		IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+
+	if ((attr.comp_mask & ~KNOWN) ||
+	    ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr.create_flags))
+		return EOPNOTSUPP;
+	return (attr.comp_mask & IBV_QP_INIT_ATTR_XRCD) && attr.xrcd ? 0 : EINVAL;
 }
 
 // The kernel's part and ours; on failure neither remains.
@@ -47,8 +60,10 @@ int create(ibv_context *context, QueuePair *qp, ibv_qp_init_attr_ex *attr) noexc
 	attr->comp_mask = comp_mask;
 	if (error)
 		return error;
+	qp->forget_absent();
 	error = qp->attach(response.driver(), attr->cap);
-	if (!error && !Context::of(context)->own.qps.insert(qp->qp.qp_num, qp))
+	if (!error && qp->has_completions() &&
+	    !Context::of(context)->own.qps.insert(qp->qp.qp_num, qp))
 		error = ENOMEM;
 	if (error)
 		ibv_cmd_destroy_qp(&qp->qp);
@@ -95,23 +110,34 @@ void QueuePair::enter(ibv_qp_state state) noexcept
 	recv.set_open<true>(true);
 }
 
+void QueuePair::forget_absent() noexcept
+{
+	if (qp.qp_type == IBV_QPT_XRC_RECV)
+		qp.send_cq = nullptr;
+	if (qp.qp_type == IBV_QPT_XRC_RECV || qp.qp_type == IBV_QPT_XRC_SEND)
+		qp.recv_cq = nullptr;
+}
+
 void QueuePair::remove_completions() noexcept
 {
-	CompletionQueue::of(qp.send_cq)->remove(qp.qp_num);
-	if (qp.recv_cq != qp.send_cq)
+	if (qp.send_cq)
+		CompletionQueue::of(qp.send_cq)->remove(qp.qp_num);
+	if (qp.recv_cq && qp.recv_cq != qp.send_cq)
 		CompletionQueue::of(qp.recv_cq)->remove(qp.qp_num);
 }
 
 ibv_qp *create_qp_ex(ibv_context *context, ibv_qp_init_attr_ex *attr) noexcept
 {
-	int error = check(*attr);
+	bool is_target = attr->qp_type == IBV_QPT_XRC_RECV;
+	int error = is_target ? check_target(*attr) : check(*attr);
 
 	if (error) {
 		errno = error;
 		return nullptr;
 	}
-	bool is_locked = !ProtectionDomain::of(attr->pd)->is_single_threaded();
-	auto qp = make<QueuePair>(is_locked, attr->pd);
+	ibv_pd *pd = is_target ? nullptr : attr->pd;
+	bool is_locked = !pd || !ProtectionDomain::of(pd)->is_single_threaded();
+	auto qp = make<QueuePair>(is_locked, pd);
 
 	error = qp ? create(context, qp.get(), attr) : ENOMEM;
 	if (error) {
@@ -145,6 +171,22 @@ ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept
 	return qp;
 }
 
+ibv_qp *open_qp(ibv_context *context, ibv_qp_open_attr *attr) noexcept
+{
+	auto qp = make<QueuePair>(true);
+	Request<ib_uverbs_open_qp> request{};
+	ib_uverbs_create_qp_resp response{};
+	int error = !qp ? ENOMEM
+			: ibv_cmd_open_qp(context, qp.get(), sizeof(verbs_qp), attr, &request,
+					  sizeof(request), &response, sizeof(response));
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	return &qp.release()->qp;
+}
+
 int modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask) noexcept
 {
 	Request<ib_uverbs_modify_qp> request{};
@@ -172,7 +214,8 @@ int destroy_qp(ibv_qp *ibv_qp) noexcept
 		return error;
 	// In this order: what can still be polled must still be found.
 	qp->remove_completions();
-	qps.erase(ibv_qp->qp_num);
+	if (qp->has_completions())
+		qps.erase(ibv_qp->qp_num);
 	dispose(qp);
 	return 0;
 }

@@ -42,6 +42,15 @@ public:
 	// The kernel has moved the QP to this state.
 	void enter(ibv_qp_state state) noexcept;
 
+	// Whether there are any by its number; a target QP's are those of SRQs.
+	bool has_completions() const noexcept
+	{
+		return qp.qp_type != IBV_QPT_XRC_RECV;
+	}
+
+	// What a program has named for a queue that the QP does not have is none of its own.
+	void forget_absent() noexcept;
+
 	// No further completion of the QP will come: takes those that are there out of its CQs.
 	void remove_completions() noexcept;
 
@@ -62,6 +71,7 @@ private:
 // or an errno.
 ibv_qp *create_qp(ibv_pd *pd, ibv_qp_init_attr *attr) noexcept;
 ibv_qp *create_qp_ex(ibv_context *context, ibv_qp_init_attr_ex *attr) noexcept;
+ibv_qp *open_qp(ibv_context *context, ibv_qp_open_attr *attr) noexcept;
 int modify_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask) noexcept;
 int query_qp(ibv_qp *qp, ibv_qp_attr *attr, int attr_mask, ibv_qp_init_attr *init_attr) noexcept;
 int destroy_qp(ibv_qp *qp) noexcept;

@@ -136,14 +136,15 @@ public:
 	// Blanks the completions of a QP that gets no more of them: 0 is nobody's number.
 	void remove(std::uint32_t qpn) noexcept
 	{
-		for (std::uint32_t i = 0; i < slots_; i++) {
-			bellhop_cqe *cqe = filled(consumer_ + i);
+		remove_if([qpn](const bellhop_cqe &cqe) { return cqe.qpn == qpn; });
+	}
 
-			if (!cqe)
-				return;
-			if (cqe->qpn == qpn)
-				cqe->qpn = 0;
-		}
+	// The same of an XRC SRQ that gets no more of them.
+	void remove_shared(std::uint32_t srqn) noexcept
+	{
+		remove_if([srqn](const bellhop_cqe &cqe) {
+			return (cqe.qpn & BELLHOP_CQE_XRC) && cqe.wqe_index == srqn;
+		});
 	}
 
 	// Asks for an event with the next completion, or the next solicited one. A request for
@@ -162,6 +163,19 @@ public:
 	}
 
 private:
+	template <class Condition>
+	void remove_if(Condition is_meant) noexcept
+	{
+		for (std::uint32_t i = 0; i < slots_; i++) {
+			bellhop_cqe *cqe = filled(consumer_ + i);
+
+			if (!cqe)
+				return;
+			if (is_meant(*cqe))
+				cqe->qpn = 0;
+		}
+	}
+
 	// Entry number index, if it was written on the pass that index belongs to.
 	bellhop_cqe *filled(std::uint32_t index) const noexcept
 	{

@@ -2,6 +2,7 @@
 // shared_queue.cpp: creates, modifies and destroys shared receive queues.
 #include "shared_queue.hpp"
 
+#include "completion_queue.hpp"
 #include "heap.hpp"
 
 namespace bellhop
@@ -10,20 +11,34 @@ namespace bellhop
 namespace
 {
 
-// The kernel's part and ours; on failure neither remains.
-int create(ibv_pd *pd, SharedQueue &queue, ibv_srq_init_attr *attr) noexcept
+int check(const ibv_srq_init_attr_ex &attr) noexcept
 {
-	Request<ib_uverbs_create_srq> request{};
+	// All that an SRQ of XRC needs; an ordinary one does not come here.
+	constexpr std::uint32_t KNOWN = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+					IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+
+	if ((attr.comp_mask & ~KNOWN) || !(attr.comp_mask & IBV_SRQ_INIT_ATTR_TYPE) ||
+	    attr.srq_type != IBV_SRQT_XRC)
+		return EOPNOTSUPP;
+	if (attr.comp_mask != KNOWN || !attr.pd || !attr.xrcd || !attr.cq)
+		return EINVAL;
+	return 0;
+}
+
+// The kernel's part and ours; on failure neither remains.
+int create(SharedQueue &queue, ibv_srq_init_attr_ex &attr) noexcept
+{
+	Request<ib_uverbs_create_xsrq> request{};
 	Response<ib_uverbs_create_srq_resp, bellhop_create_srq_resp> response{};
-	int error = ibv_cmd_create_srq(pd, &queue, attr, &request, sizeof(request), response.core(),
-				       sizeof(response));
+	int error = ibv_cmd_create_srq_ex(attr.pd->context, &queue, &attr, &request,
+					  sizeof(request), response.core(), sizeof(response));
 
 	if (error)
 		return error;
-	queue.context = pd->context;
-	error = queue.map(response.driver().srq, attr->attr.max_sge);
+	queue.srq.srq_context = attr.srq_context;
+	error = queue.map(response.driver().srq, attr.attr.max_sge);
 	if (error)
-		ibv_cmd_destroy_srq(&queue);
+		ibv_cmd_destroy_srq(&queue.srq);
 	return error;
 }
 
@@ -37,20 +52,34 @@ int command_resize(ibv_srq *srq, ibv_srq_attr attr, int attr_mask, bellhop_resiz
 	return ibv_cmd_modify_srq(srq, &attr, attr_mask, &request, sizeof(request));
 }
 
+ibv_srq *create(ibv_srq_init_attr_ex &attr) noexcept
+{
+	auto queue =
+		make<SharedQueue>(!ProtectionDomain::of(attr.pd)->is_single_threaded(), attr.pd);
+	int error = queue ? create(*queue, attr) : ENOMEM;
+
+	if (error) {
+		errno = error;
+		return nullptr;
+	}
+	return &queue.release()->srq;
+}
+
 } // namespace
 
 int SharedQueue::resize(const ibv_srq_attr &attr, int attr_mask) noexcept
 {
 	Mapping next;
 	bellhop_ring_map map{};
-	int error = command_resize(this, attr, IBV_SRQ_MAX_WR, BELLHOP_RESIZE_MAKE, &map);
+	int error = command_resize(&srq, attr, IBV_SRQ_MAX_WR, BELLHOP_RESIZE_MAKE, &map);
 
 	if (!error)
-		error = next.map(context->cmd_fd, map.offset, map.length, PROT_READ | PROT_WRITE);
+		error = next.map(srq.context->cmd_fd, map.offset, map.length,
+				 PROT_READ | PROT_WRITE);
 	if (!error)
-		error = command_resize(this, attr, attr_mask, BELLHOP_RESIZE_MOVE);
+		error = command_resize(&srq, attr, attr_mask, BELLHOP_RESIZE_MOVE);
 	if (error) {
-		command_resize(this, attr, IBV_SRQ_MAX_WR, BELLHOP_RESIZE_DROP);
+		command_resize(&srq, attr, IBV_SRQ_MAX_WR, BELLHOP_RESIZE_DROP);
 		return error;
 	}
 	mapping_.swap(next);
@@ -60,14 +89,36 @@ int SharedQueue::resize(const ibv_srq_attr &attr, int attr_mask) noexcept
 
 ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept
 {
-	auto queue = make<SharedQueue>(!ProtectionDomain::of(pd)->is_single_threaded(), pd);
-	int error = queue ? create(pd, *queue, attr) : ENOMEM;
+	ibv_srq_init_attr_ex extended{};
 
-	if (error) {
+	extended.srq_context = attr->srq_context;
+	extended.attr = attr->attr;
+	extended.comp_mask = IBV_SRQ_INIT_ATTR_PD;
+	extended.pd = pd;
+	ibv_srq *srq = create(extended);
+
+	if (srq)
+		attr->attr = extended.attr;
+	return srq;
+}
+
+ibv_srq *create_srq_ex(ibv_context *, ibv_srq_init_attr_ex *attr) noexcept
+{
+	if (int error = check(*attr)) {
 		errno = error;
 		return nullptr;
 	}
-	return queue.release();
+	return create(*attr);
+}
+
+int get_srq_num(ibv_srq *srq, std::uint32_t *srq_num) noexcept
+{
+	auto *queue = SharedQueue::of(srq);
+
+	if (queue->srq_type != IBV_SRQT_XRC)
+		return EOPNOTSUPP;
+	*srq_num = queue->srq_num;
+	return 0;
 }
 
 int modify_srq(ibv_srq *srq, ibv_srq_attr *attr, int attr_mask) noexcept
@@ -90,9 +141,13 @@ int query_srq(ibv_srq *srq, ibv_srq_attr *attr) noexcept
 
 int destroy_srq(ibv_srq *srq) noexcept
 {
+	auto *queue = SharedQueue::of(srq);
+
 	if (int error = ibv_cmd_destroy_srq(srq))
 		return error;
-	dispose(SharedQueue::of(srq));
+	if (queue->srq_type == IBV_SRQT_XRC)
+		CompletionQueue::of(queue->cq)->remove_shared(queue->srq_num);
+	dispose(queue);
 	return 0;
 }
 

@@ -17,18 +17,18 @@
 namespace bellhop
 {
 
-class SharedQueue : public ibv_srq
+class SharedQueue : public verbs_srq
 {
 public:
 	// is_locked: more than one thread may post; domain: where it is made, null for nowhere.
 	explicit SharedQueue(bool is_locked, ibv_pd *domain = nullptr) noexcept
-	    : ibv_srq{}, domain_(domain), is_locked_(is_locked)
+	    : verbs_srq{}, domain_(domain), is_locked_(is_locked)
 	{
 	}
 
 	static SharedQueue *of(ibv_srq *srq) noexcept
 	{
-		return static_cast<SharedQueue *>(srq);
+		return static_cast<SharedQueue *>(reinterpret_cast<verbs_srq *>(srq));
 	}
 
 	bool is_locked() const noexcept
@@ -39,7 +39,7 @@ public:
 	// Maps the ring of an SRQ that the kernel has just made. Returns 0 or an errno.
 	int map(const bellhop_ring_map &map, std::uint32_t max_sge) noexcept
 	{
-		int error = mapping_.map(context->cmd_fd, map.offset, map.length,
+		int error = mapping_.map(srq.context->cmd_fd, map.offset, map.length,
 					 PROT_READ | PROT_WRITE);
 
 		if (!error)
@@ -117,9 +117,11 @@ private:
 	Mapping mapping_;
 };
 
-// Operations of libibverbs. The one that creates returns null and sets errno; the others return 0
+// Operations of libibverbs. Those that create return null and set errno; the others return 0
 // or an errno.
 ibv_srq *create_srq(ibv_pd *pd, ibv_srq_init_attr *attr) noexcept;
+ibv_srq *create_srq_ex(ibv_context *context, ibv_srq_init_attr_ex *attr) noexcept;
+int get_srq_num(ibv_srq *srq, std::uint32_t *srq_num) noexcept;
 int modify_srq(ibv_srq *srq, ibv_srq_attr *attr, int attr_mask) noexcept;
 int query_srq(ibv_srq *srq, ibv_srq_attr *attr) noexcept;
 int destroy_srq(ibv_srq *srq) noexcept;

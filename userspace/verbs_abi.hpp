@@ -111,6 +111,20 @@ struct verbs_dm {
 	std::uint32_t handle;
 };
 
+struct verbs_xrcd {
+	ibv_xrcd xrcd;
+	std::uint32_t comp_mask;
+	std::uint32_t handle;
+};
+
+struct verbs_srq {
+	ibv_srq srq;
+	ibv_srq_type srq_type;
+	verbs_xrcd *xrcd;
+	ibv_cq *cq;
+	std::uint32_t srq_num;
+};
+
 enum {
 	VERBS_QP_EX = 1 << 1,
 };
@@ -121,7 +135,7 @@ struct verbs_qp {
 		ibv_qp_ex qp_ex;
 	};
 	std::uint32_t comp_mask;
-	void *xrcd;
+	verbs_xrcd *xrcd;
 };
 
 struct verbs_cq {
@@ -156,7 +170,8 @@ struct verbs_context_ops {
 	verbs_op async_event, attach_counters_point_flow;
 	int (*attach_mcast)(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 	int (*bind_mw)(ibv_qp *, ibv_mw *, ibv_mw_bind *);
-	verbs_op close_xrcd, cq_event;
+	int (*close_xrcd)(ibv_xrcd *);
+	verbs_op cq_event;
 	ibv_ah *(*create_ah)(ibv_pd *, ibv_ah_attr *);
 	BELLHOP_OPS_65(create_comp_cntr)
 	verbs_op create_counters;
@@ -167,7 +182,8 @@ struct verbs_context_ops {
 	ibv_qp *(*create_qp_ex)(ibv_context *, ibv_qp_init_attr_ex *);
 	verbs_op create_rwq_ind_table;
 	ibv_srq *(*create_srq)(ibv_pd *, ibv_srq_init_attr *);
-	verbs_op create_srq_ex, create_wq;
+	ibv_srq *(*create_srq_ex)(ibv_context *, ibv_srq_init_attr_ex *);
+	verbs_op create_wq;
 	BELLHOP_OPS_65(dealloc_dmah)
 	int (*dealloc_mw)(ibv_mw *);
 	int (*dealloc_pd)(ibv_pd *);
@@ -186,7 +202,7 @@ struct verbs_context_ops {
 	BELLHOP_OPS_65(dm_export_dmabuf_fd, free_buf)
 	void (*free_context)(ibv_context *);
 	int (*free_dm)(ibv_dm *);
-	verbs_op get_srq_num;
+	int (*get_srq_num)(ibv_srq *, std::uint32_t *srq_num);
 	ibv_dm *(*import_dm)(ibv_context *, std::uint32_t handle);
 	ibv_mr *(*import_mr)(ibv_pd *, std::uint32_t handle);
 	ibv_pd *(*import_pd)(ibv_context *, std::uint32_t handle);
@@ -196,7 +212,9 @@ struct verbs_context_ops {
 	int (*modify_qp)(ibv_qp *, ibv_qp_attr *, int attr_mask);
 	verbs_op modify_qp_rate_limit;
 	int (*modify_srq)(ibv_srq *, ibv_srq_attr *, int attr_mask);
-	verbs_op modify_wq, open_qp, open_xrcd;
+	verbs_op modify_wq;
+	ibv_qp *(*open_qp)(ibv_context *, ibv_qp_open_attr *);
+	ibv_xrcd *(*open_xrcd)(ibv_context *, ibv_xrcd_init_attr *);
 	int (*poll_cq)(ibv_cq *, int num_entries, ibv_wc *);
 	int (*post_recv)(ibv_qp *, ibv_recv_wr *, ibv_recv_wr **bad_wr);
 	int (*post_send)(ibv_qp *, ibv_send_wr *, ibv_send_wr **bad_wr);
@@ -295,6 +313,8 @@ int ibv_cmd_resize_cq(ibv_cq *, int cqe, void *cmd, std::size_t cmd_size,
 int ibv_cmd_destroy_cq(ibv_cq *);
 int ibv_cmd_create_qp_ex(ibv_context *, verbs_qp *, ibv_qp_init_attr_ex *, void *cmd,
 			 std::size_t cmd_size, ib_uverbs_create_qp_resp *, std::size_t resp_size);
+int ibv_cmd_open_qp(ibv_context *, verbs_qp *, int vqp_size, ibv_qp_open_attr *, void *cmd,
+		    std::size_t cmd_size, ib_uverbs_create_qp_resp *, std::size_t resp_size);
 int ibv_cmd_modify_qp(ibv_qp *, ibv_qp_attr *, int attr_mask, void *cmd, std::size_t cmd_size);
 int ibv_cmd_query_qp(ibv_qp *, ibv_qp_attr *, int attr_mask, ibv_qp_init_attr *, void *cmd,
 		     std::size_t cmd_size);
@@ -303,9 +323,14 @@ int ibv_cmd_attach_mcast(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 int ibv_cmd_detach_mcast(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 int ibv_cmd_create_srq(ibv_pd *, ibv_srq *, ibv_srq_init_attr *, void *cmd, std::size_t cmd_size,
 		       ib_uverbs_create_srq_resp *, std::size_t resp_size);
+int ibv_cmd_create_srq_ex(ibv_context *, verbs_srq *, ibv_srq_init_attr_ex *, void *cmd,
+			  std::size_t cmd_size, ib_uverbs_create_srq_resp *, std::size_t resp_size);
 int ibv_cmd_modify_srq(ibv_srq *, ibv_srq_attr *, int attr_mask, void *cmd, std::size_t cmd_size);
 int ibv_cmd_query_srq(ibv_srq *, ibv_srq_attr *, void *cmd, std::size_t cmd_size);
 int ibv_cmd_destroy_srq(ibv_srq *);
+int ibv_cmd_open_xrcd(ibv_context *, verbs_xrcd *, int vxrcd_size, ibv_xrcd_init_attr *, void *cmd,
+		      std::size_t cmd_size, ib_uverbs_open_xrcd_resp *, std::size_t resp_size);
+int ibv_cmd_close_xrcd(verbs_xrcd *);
 
 } // extern "C"
 

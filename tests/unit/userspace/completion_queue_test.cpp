@@ -167,6 +167,51 @@ TEST_P(CompletionQueueTest, ResetRemovesTheQpsCompletions)
 	EXPECT_EQ(wcs_[0].wr_id, 50U);
 }
 
+TEST_P(CompletionQueueTest, AnXrcSrqsCompletionsNeedNoQp)
+{
+	bellhop_completion completion{};
+
+	completion.qpn = 0xabcdef | BELLHOP_CQE_XRC;
+	completion.wqe_index = 77;
+	completion.src_qp = 0x123456;
+	completion.opcode = BELLHOP_WC_RECV;
+	completion.wr_id = 0xfedcba9876543210ULL;
+	ASSERT_EQ(around_.cq_end.push(completion), 0);
+	// A QP of this context that has the same number, of an earlier one maybe, has no part in
+	// it.
+	completion.qpn = QPN | BELLHOP_CQE_XRC;
+	completion.wr_id = 8;
+	ASSERT_EQ(around_.cq_end.push(completion), 0);
+	around_.cq.remove(QPN);
+	ASSERT_EQ(poll(8), 2);
+	EXPECT_EQ(wcs_[0].wr_id, 0xfedcba9876543210ULL);
+	EXPECT_EQ(wcs_[0].qp_num, 0xabcdefU);
+	EXPECT_EQ(wcs_[0].src_qp, 0x123456U);
+	EXPECT_EQ(wcs_[1].wr_id, 8U);
+	EXPECT_EQ(wcs_[1].qp_num, QPN);
+}
+
+TEST_P(CompletionQueueTest, AnXrcSrqTakesItsCompletionsAlong)
+{
+	bellhop_completion completion{};
+
+	completion.opcode = BELLHOP_WC_RECV;
+	for (std::uint32_t srqn : { 77U, 78U, 77U }) {
+		completion.qpn = 0xabcdef | BELLHOP_CQE_XRC;
+		completion.wqe_index = srqn;
+		completion.wr_id = srqn;
+		ASSERT_EQ(around_.cq_end.push(completion), 0);
+	}
+	// An entry of a QP's that has the SRQ's number.
+	ASSERT_EQ(around_.cq_end.push_send(QPN, 0), 0);
+	around_.cq.remove_shared(77);
+	around_.cq.remove_shared(0);
+	ASSERT_EQ(poll(8), 2);
+	EXPECT_EQ(wcs_[0].wr_id, 78U);
+	EXPECT_EQ(wcs_[1].wr_id, 10U);
+	EXPECT_EQ(published(), 4U);
+}
+
 TEST_P(CompletionQueueTest, ACompletionAfterNotifyRaisesAnEvent)
 {
 	EXPECT_EQ(bellhop::req_notify_cq(&around_.cq.cq, 0), 0);

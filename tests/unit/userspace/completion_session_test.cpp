@@ -184,6 +184,23 @@ TEST_P(CompletionSessionTest, PassesOverCompletionsOfNobody)
 	EXPECT_EQ(published(), 4U) << "its slot is free although there was nothing to give";
 }
 
+TEST_P(CompletionSessionTest, AnXrcSrqsCompletionsNeedNoQp)
+{
+	bellhop_completion completion{};
+
+	completion.qpn = 0xabcdef | BELLHOP_CQE_XRC;
+	completion.wqe_index = 77;
+	completion.opcode = BELLHOP_WC_RECV;
+	completion.wr_id = 0xfedcba9876543210ULL;
+	ASSERT_EQ(around_.cq_end.push(completion), 0);
+	ASSERT_EQ(ibv_start_poll(calls_, &attr_), 0);
+	EXPECT_EQ(calls_->wr_id, 0xfedcba9876543210ULL);
+	EXPECT_EQ(ibv_wc_read_qp_num(calls_), 0xabcdefU);
+	EXPECT_EQ(ibv_wc_read_opcode(calls_), IBV_WC_RECV);
+	EXPECT_EQ(ibv_next_poll(calls_), ENOENT);
+	ibv_end_poll(calls_);
+}
+
 TEST_F(CompletionSessionLockTest, IsNotLockedWhenStartHasFailed)
 {
 	EXPECT_EQ(ibv_start_poll(calls_, &attr_), ENOENT);

@@ -5,6 +5,7 @@
 #include "completion_queue.hpp"
 #include "pd.hpp"
 #include "queue_pair.hpp"
+#include "shared_queue.hpp"
 #include "thread_domain.hpp"
 
 namespace
@@ -37,8 +38,7 @@ protected:
 
 TEST_F(QueuePairRefusal, OtherTypesAreNotSupported)
 {
-	for (ibv_qp_type type :
-	     { IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, IBV_QPT_DRIVER }) {
+	for (ibv_qp_type type : { IBV_QPT_RAW_PACKET, IBV_QPT_DRIVER }) {
 		attr_.qp_type = type;
 		refused(EOPNOTSUPP);
 	}
@@ -90,6 +90,77 @@ TEST_F(QueuePairRefusal, APdAndBothCqsAreNeeded)
 	refused(EINVAL);
 	attr_.send_cq = &cq_;
 	attr_.comp_mask = 0;
+	refused(EINVAL);
+}
+
+TEST_F(QueuePairRefusal, AnInitiatorNeedsAPdAndACq)
+{
+	attr_.qp_type = IBV_QPT_XRC_SEND;
+	attr_.send_cq = nullptr;
+	refused(EINVAL);
+	attr_.send_cq = &cq_;
+	attr_.comp_mask = 0;
+	refused(EINVAL);
+	attr_.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD;
+	refused(EOPNOTSUPP);
+}
+
+TEST_F(QueuePairRefusal, ATargetNeedsAnXrcDomain)
+{
+	attr_.qp_type = IBV_QPT_XRC_RECV;
+	refused(EINVAL);
+	attr_.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+	refused(EINVAL);
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	refused(EOPNOTSUPP);
+}
+
+class SharedQueueRefusal : public testing::Test
+{
+protected:
+	SharedQueueRefusal()
+	{
+		attr_.srq_type = IBV_SRQT_XRC;
+		attr_.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+				  IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+		attr_.pd = &pd_;
+		attr_.xrcd = &xrcd_;
+		attr_.cq = &cq_;
+	}
+
+	void refused(int error)
+	{
+		errno = 0;
+		EXPECT_EQ(bellhop::create_srq_ex(nullptr, &attr_), nullptr);
+		EXPECT_EQ(errno, error);
+	}
+
+	ProtectionDomain pd_{};
+	ibv_xrcd xrcd_{};
+	ibv_cq cq_{};
+	ibv_srq_init_attr_ex attr_{};
+};
+
+TEST_F(SharedQueueRefusal, OtherTypesAreNotSupported)
+{
+	attr_.srq_type = IBV_SRQT_TM;
+	refused(EOPNOTSUPP);
+	attr_.srq_type = IBV_SRQT_XRC;
+	attr_.comp_mask |= IBV_SRQ_INIT_ATTR_TM;
+	refused(EOPNOTSUPP);
+}
+
+TEST_F(SharedQueueRefusal, XrcNeedsAPdAnXrcDomainAndACq)
+{
+	const std::uint32_t all = attr_.comp_mask;
+
+	for (std::uint32_t without :
+	     { IBV_SRQ_INIT_ATTR_PD, IBV_SRQ_INIT_ATTR_XRCD, IBV_SRQ_INIT_ATTR_CQ }) {
+		attr_.comp_mask = all & ~without;
+		refused(EINVAL);
+	}
+	attr_.comp_mask = all;
+	attr_.cq = nullptr;
 	refused(EINVAL);
 }
 

@@ -29,7 +29,7 @@ protected:
 		for (std::uint32_t i = first; i < first + count; i++)
 			wrs_[i].next = i + 1 < first + count ? &wrs_[i + 1] : nullptr;
 		bad_ = nullptr;
-		return bellhop::post_srq_recv(&queue_, &wrs_[first], &bad_);
+		return bellhop::post_srq_recv(&queue_.srq, &wrs_[first], &bad_);
 	}
 
 	bellhop_recv_wqe take()
@@ -121,7 +121,7 @@ TEST_P(SharedQueueTest, CompletionsComeInAnyOrder)
 	bellhop_completion completion{};
 	ibv_wc wc[2];
 
-	end.qp.qp.srq = &queue_;
+	end.qp.qp.srq = &queue_.srq;
 	completion.qpn = QPN;
 	completion.opcode = BELLHOP_WC_RECV;
 	for (std::uint64_t wr_id : { 0xfedcba9876543210ULL, 7ULL }) {

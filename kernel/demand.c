@@ -136,9 +136,9 @@ static unsigned long index_of(const struct bellhop_demand *demand, u64 offset)
 	return (unsigned long)(demand->start + offset) >> PAGE_SHIFT;
 }
 
-u8 *bellhop_demand_bytes(const struct bellhop_demand *demand, u64 offset, bool write, u64 *length)
+u8 *bellhop_demand_bytes(struct bellhop_demand *demand, u64 offset, bool write, u64 *length)
 {
-	void *entry = xa_load((struct xarray *)&demand->pages, index_of(demand, offset));
+	void *entry = xa_load(&demand->pages, index_of(demand, offset));
 	unsigned int tag = xa_pointer_tag(entry);
 	unsigned long within = offset_in_page(demand->start + offset);
 

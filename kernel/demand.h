@@ -72,6 +72,12 @@ static inline void bellhop_demand_hold(struct bellhop_demand *demand)
 	refcount_inc(&demand->refs);
 }
 
+/* How many fetch its pages, or want to know how that ended. */
+static inline unsigned int bellhop_demand_users(const struct bellhop_demand *demand)
+{
+	return refcount_read(&demand->refs) - 1;
+}
+
 /**
  * bellhop_demand_put() - gives a reference back
  * @demand: from bellhop_demand_hold()
@@ -91,7 +97,7 @@ void bellhop_demand_put(struct bellhop_demand *demand);
  * stays.
  * Return: the kernel's address; with a @length of 0, nothing.
  */
-u8 *bellhop_demand_bytes(const struct bellhop_demand *demand, u64 offset, bool write, u64 *length);
+u8 *bellhop_demand_bytes(struct bellhop_demand *demand, u64 offset, bool write, u64 *length);
 
 /**
  * bellhop_demand_fetch() - gets pages

@@ -9,6 +9,9 @@
 /* For one request; what comes next is another one's. */
 #define FETCH_BYTES (1U << 20)
 
+/* Of one region; each may take long, and who waits for it may give up and ask for another. */
+#define MAX_FETCHES 256U
+
 /**
  * struct bellhop_fault - pages that are being fetched
  * @work: the worker
@@ -64,8 +67,11 @@ static void work(struct work_struct *work)
 
 struct bellhop_fault *bellhop_fault_start(const struct bellhop_need *need, u32 qpn)
 {
-	struct bellhop_fault *fault = kzalloc(sizeof(*fault), GFP_NOWAIT | __GFP_NOWARN);
+	struct bellhop_fault *fault;
 
+	if (bellhop_demand_users(need->demand) >= MAX_FETCHES)
+		return NULL;
+	fault = kzalloc(sizeof(*fault), GFP_NOWAIT | __GFP_NOWARN);
 	if (!fault)
 		return NULL;
 	INIT_WORK(&fault->work, work);

@@ -52,7 +52,8 @@ struct bellhop_need {
  * @qpn: the QP that is woken then, or 0
  *
  * Context: any but hard interrupts.
- * Return: with a reference; or NULL without memory, and then nothing happens.
+ * Return: with a reference; or NULL without memory, or when too many are under way in the region,
+ * and then nothing happens.
  */
 struct bellhop_fault *bellhop_fault_start(const struct bellhop_need *need, u32 qpn);
 

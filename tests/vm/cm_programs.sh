@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# cm_programs.sh: more programs that find each other by rdma_cm: sockets over RDMA, requests by the library's own calls,
+# qperf and fio.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+v4=10.8.0.1
+
+# both PORT TOOL OPTION...: a server and a client that have the same options.
+both() {
+	local port=$1 tool=$2
+	shift 2
+	pair "$port" "$tool" -b $v4 "$@" -- "$tool" -s $v4 -b $v4 "$@"
+}
+
+# stored VERB: fio's own client and server.
+stored() {
+	local common=(--ioengine=rdma --size=4M --bs=64k --iodepth=4 --port=8765)
+	pair cm fio --name=receiver "${common[@]}" --rw=read -- \
+		fio --name=sender "${common[@]}" --hostname=$v4 --verb="$1" --rw=write
+}
+
+# measured TEST: qperf, whose connections are made by rdma_cm.
+measured() {
+	pair 19765 qperf -- bash -c "qperf $v4 -cm1 -t 1 $1; status=\$?; qperf $v4 quit; exit \$status"
+}
+
+ok 'an IPv4 address' run ip address add $v4/24 dev "$device"
+ok 'rstream' both cm rstream -S 65536 -C 50
+ok 'rstream, one way at a time' both cm rstream -T s -S 4096 -C 50
+ok 'rstream, blocking' both cm rstream -T b -S 4096 -C 50
+ok 'riostream' both cm riostream -S 65536 -C 50
+ok 'riostream, blocking' both cm riostream -T b -S 4096 -C 50
+ok 'rdma_client' pair cm rdma_server -s $v4 -- rdma_client -s $v4
+ok 'rdma_xclient' pair cm rdma_xserver -c r -- rdma_xclient -s $v4 -c r
+for test in rc_lat rc_bw rc_bi_bw rc_rdma_write_lat rc_rdma_write_bw rc_rdma_read_lat rc_rdma_read_bw rc_fetch_add_mr rc_compare_swap_mr; do
+	ok "qperf $test" measured $test
+done
+for verb in write read send; do
+	ok "fio $verb" stored $verb
+done
+finish

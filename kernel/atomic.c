@@ -15,6 +15,20 @@ static u64 execute(atomic64_t *word, const struct bellhop_send_wqe *wqe)
 	return atomic64_fetch_add(operands->compare_add, word);
 }
 
+/* The elements of the request. */
+static struct bellhop_cursor own_cursor(struct bellhop_qp *qp, u32 access)
+{
+	return (struct bellhop_cursor){
+		.device = qp->device,
+		.pdn = qp->pdn,
+		.access = access,
+		.side = BELLHOP_SIDE_REQUESTER,
+		.sge = qp->send.wqe.sge,
+		.fault = &qp->send.fault,
+		.qpn = qp->qpn,
+	};
+}
+
 /* The word that is named, of the responder's side. */
 static struct bellhop_cursor word_cursor(struct bellhop_qp *qp, const struct bellhop_qp *peer,
 					 const struct bellhop_sge *range)
@@ -48,13 +62,40 @@ static enum bellhop_reason change(struct bellhop_qp *qp, struct bellhop_qp *peer
 	reason = bellhop_cursor_span(&cursor, &word, &together);
 	if (!reason) {
 		/* But not at one of a window, or of device memory, that begins with address 0. */
-		if (IS_ALIGNED((unsigned long)word, BELLHOP_ATOMIC_BYTES))
-			qp->send.found = execute((atomic64_t *)word, wqe);
-		else
+		if (!IS_ALIGNED((unsigned long)word, BELLHOP_ATOMIC_BYTES))
 			reason = BELLHOP_REASON_ALIGNMENT;
+		else if (wqe->op->traits & BELLHOP_OP_WORD)
+			/* Pairs with the program that looks at the word, and then at others. */
+			atomic64_set_release((atomic64_t *)word, qp->send.found);
+		else
+			qp->send.found = execute((atomic64_t *)word, wqe);
 	}
 	bellhop_cursor_end(&cursor);
 	return reason;
+}
+
+/* The word is got first, wherever it comes from, and then written at once (IBA A19.4). */
+static struct bellhop_copy_result write_word(struct bellhop_qp *qp, struct bellhop_qp *peer)
+{
+	struct bellhop_sender *send = &qp->send;
+	const struct bellhop_sqe *head = &send->wqe.head;
+	struct bellhop_cursor to = { .inline_data = (u8 *)&send->found };
+	struct bellhop_cursor from = own_cursor(qp, 0);
+	struct bellhop_copy_result result = {};
+
+	if (head->flags & BELLHOP_SQE_INLINE)
+		from.inline_data = send->wqe.data;
+	if (head->num_sge || (head->flags & BELLHOP_SQE_INLINE)) {
+		result = bellhop_copy(&to, &from, sizeof(send->found), false);
+		bellhop_cursor_end(&from);
+	} else {
+		send->found = send->wqe.operands.compare_add;
+	}
+	if (!result.reason) {
+		result.reason = change(qp, peer);
+		result.destination = result.reason;
+	}
+	return result;
 }
 
 /*
@@ -65,20 +106,15 @@ struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct 
 {
 	struct bellhop_sender *send = &qp->send;
 	struct bellhop_cursor from = { .inline_data = (u8 *)&send->found };
-	struct bellhop_cursor to = {
-		.device = qp->device,
-		.pdn = qp->pdn,
-		.access = BELLHOP_ACCESS_LOCAL_WRITE,
-		.side = BELLHOP_SIDE_REQUESTER,
-		.sge = send->wqe.sge,
-		.fault = &send->fault,
-		.qpn = qp->qpn,
-	};
+	struct bellhop_cursor to = own_cursor(qp, BELLHOP_ACCESS_LOCAL_WRITE);
 	struct bellhop_copy_result result = {};
 	u32 together;
 	u8 *memory;
 
 	lockdep_assert_held(&peer->slot->lock);
+
+	if (send->wqe.op->traits & BELLHOP_OP_WORD)
+		return write_word(qp, peer);
 
 	/* From here on the cursor holds the region that the result goes to. */
 	result.reason = bellhop_cursor_span(&to, &memory, &together);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* atomic.h: operations that change a word of the responder's memory and bring back the old one. */
+/*
+ * atomic.h: operations that change a word of the responder's memory and bring back the old one, or
+ * write one at once.
+ */
 #ifndef BELLHOP_ATOMIC_H
 #define BELLHOP_ATOMIC_H
 
@@ -8,7 +11,7 @@
 struct bellhop_qp;
 
 /**
- * bellhop_atomic_execute() - compares and swaps, or fetches and adds (IBA 9.4.5)
+ * bellhop_atomic_execute() - compares and swaps, fetches and adds (IBA 9.4.5), or writes a word
  * @qp: the requester; the caller is its runner
  * @peer: the responder
  *

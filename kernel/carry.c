@@ -36,13 +36,13 @@ static __always_inline u8 *open_piece(const struct bellhop_qp *owner, u32 pdn,
 static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool last)
 {
 	struct bellhop_send_wqe *wqe = &qp->send.wqe;
-	u8 traits = wqe->op->traits;
+	u16 traits = wqe->op->traits;
 	bool read = traits & BELLHOP_OP_READ;
 	struct bellhop_grant *own_grant = NULL, *other_grant = NULL;
 	u32 offset = qp->send.moved;
 	u8 *own, *other;
 
-	if (unlikely(traits & BELLHOP_OP_ATOMIC))
+	if (unlikely(traits & (BELLHOP_OP_ATOMIC | BELLHOP_OP_WORD)))
 		return false;
 	if (wqe->head.flags & BELLHOP_SQE_INLINE)
 		own = wqe->data + offset;
@@ -149,7 +149,7 @@ struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_q
 
 	if (carry_piece(qp, peer, bytes, last))
 		return (struct bellhop_copy_result){};
-	if (qp->send.wqe.op->traits & BELLHOP_OP_ATOMIC)
+	if (qp->send.wqe.op->traits & (BELLHOP_OP_ATOMIC | BELLHOP_OP_WORD))
 		return bellhop_atomic_execute(qp, peer);
 	return carry_pieces(qp, peer, bytes, last);
 }

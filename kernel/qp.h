@@ -48,7 +48,7 @@ struct bellhop_srq;
  * @wqe: private copy of the entry
  * @moved: bytes of its payload that are done
  * @epoch: the receiver's, when the message began
- * @found: of an atomic, what the word was
+ * @found: of an atomic, what the word was; or what is to be written there
  * @executed: and it has been changed, while the result is still to be written
  * @retry: patience
  * @fault: pages on demand that were absent last, or NULL

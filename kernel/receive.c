@@ -138,7 +138,7 @@ enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp,
 					    struct bellhop_completion *completion)
 {
 	enum bellhop_reason reason = BELLHOP_REASON_NONE;
-	u8 traits = wqe->op->traits;
+	u16 traits = wqe->op->traits;
 
 	completion->opcode = wqe->op->recv_wc;
 	completion->status = BELLHOP_WC_SUCCESS;

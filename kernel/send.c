@@ -179,7 +179,7 @@ static void wait_for_pages(struct bellhop_qp *qp, struct bellhop_share *share)
 	bellhop_run_charge(share);
 	if (!plan.give_up)
 		bellhop_run_rest(qp, plan.wait_ns);
-	else if (send->limits.service == BELLHOP_SERVICE_RC)
+	else if (send->limits.service & BELLHOP_SERVICES_RELIABLE)
 		bellhop_send_complete(qp,
 				      bellhop_responder_refuse(BELLHOP_REASON_SILENT)->requester,
 				      BELLHOP_REASON_SILENT);

@@ -73,6 +73,16 @@ void wr_atomic_fetch_add(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t remote
 	queue_of(qp).set_operands(add, 0);
 }
 
+void wr_atomic_write(ibv_qp_ex *qp, std::uint32_t rkey, std::uint64_t remote_addr,
+		     const void *atomic_wr) noexcept
+{
+	std::uint64_t word;
+
+	std::memcpy(&word, atomic_wr, sizeof(word));
+	queue_of(qp).build(BELLHOP_WR_ATOMIC_WRITE, *qp, 0, rkey, remote_addr);
+	queue_of(qp).set_operands(word, 0);
+}
+
 void wr_send_inv(ibv_qp_ex *qp, std::uint32_t invalidate_rkey) noexcept
 {
 	queue_of(qp).build(BELLHOP_WR_SEND_WITH_INV, *qp, invalidate_rkey, 0, 0);
@@ -159,6 +169,8 @@ void offer_work_requests(QueuePair &qp, std::uint64_t send_ops_flags) noexcept
 		calls.wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	if (send_ops_flags & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 		calls.wr_atomic_fetch_add = wr_atomic_fetch_add;
+	if (send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE)
+		calls.wr_atomic_write = wr_atomic_write;
 	if (send_ops_flags & IBV_QP_EX_WITH_SEND_WITH_INV)
 		calls.wr_send_inv = wr_send_inv;
 	if (send_ops_flags & IBV_QP_EX_WITH_LOCAL_INV)

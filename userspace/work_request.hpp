@@ -21,7 +21,8 @@ constexpr std::uint64_t work_requests_of(Service service) noexcept
 			      IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW;
 	if (service & SERVICES_RELIABLE)
 		operations |= IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-			      IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV;
+			      IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV |
+			      IBV_QP_EX_WITH_ATOMIC_WRITE;
 	return operations;
 }
 

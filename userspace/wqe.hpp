@@ -58,6 +58,7 @@ static_assert(int{ BELLHOP_WR_ATOMIC_FETCH_AND_ADD } == IBV_WR_ATOMIC_FETCH_AND_
 static_assert(int{ BELLHOP_WR_LOCAL_INV } == IBV_WR_LOCAL_INV);
 static_assert(int{ BELLHOP_WR_BIND_MW } == IBV_WR_BIND_MW);
 static_assert(int{ BELLHOP_WR_SEND_WITH_INV } == IBV_WR_SEND_WITH_INV);
+static_assert(int{ BELLHOP_WR_ATOMIC_WRITE } == IBV_WR_ATOMIC_WRITE);
 static_assert(int{ BELLHOP_BIND_REMOTE_WRITE } == IBV_ACCESS_REMOTE_WRITE);
 static_assert(int{ BELLHOP_BIND_REMOTE_READ } == IBV_ACCESS_REMOTE_READ);
 static_assert(int{ BELLHOP_BIND_REMOTE_ATOMIC } == IBV_ACCESS_REMOTE_ATOMIC);
@@ -85,6 +86,7 @@ inline constexpr std::uint32_t SQE_FLAGS_LOCAL = BELLHOP_SQE_FENCE | BELLHOP_SQE
 enum class Payload : std::uint8_t {
 	BYTES, // elements, or inline
 	WORD, // an element, and what an atomic works with
+	STORE, // elements, or inline, but not nothing
 	KEY, // nothing: the head has the key that is invalidated
 	BIND, // what a window is bound to
 };
@@ -113,8 +115,14 @@ inline constexpr OpcodeRow OPCODE_ROWS[] = {
 	{ SQE_FLAGS_LOCAL, ~0U, 0, SERVICES_CONNECTED, Payload::KEY }, // LOCAL_INV
 	{ SQE_FLAGS_LOCAL, 0, 0, SERVICES_CONNECTED, Payload::BIND }, // BIND_MW
 	{ SQE_FLAGS, ~0U, 0, SERVICES_RELIABLE }, // SEND_WITH_INV
+	{}, // those of other devices
+	{},
+	{},
+	{},
+	{},
+	{ SQE_FLAGS, 0, ~0ULL, SERVICES_RELIABLE, Payload::STORE }, // ATOMIC_WRITE
 };
-static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_SEND_WITH_INV + 1);
+static_assert(std::size(OPCODE_ROWS) == BELLHOP_WR_ATOMIC_WRITE + 1);
 
 // Goes nowhere, so that it needs nobody's address.
 constexpr bool is_local(const OpcodeRow &row) noexcept
@@ -264,6 +272,11 @@ private:
 {
 	const OpcodeRow &row = OPCODE_ROWS[opcode];
 
+	if (row.payload == Payload::STORE) {
+		write_target(slot, 0, wr.wr.rdma.rkey, wr.wr.rdma.remote_addr, srqn);
+		// Without elements the kernel would look for a word that is not there.
+		return wr.num_sge ? 0 : EINVAL;
+	}
 	if (row.payload == Payload::WORD) {
 		write_operands(slot, wr.wr.atomic.compare_add, wr.wr.atomic.swap & row.swap);
 		write_target(slot, 0, wr.wr.atomic.rkey, wr.wr.atomic.remote_addr, srqn);

@@ -77,5 +77,14 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 			.wc = BELLHOP_WC_SEND,
 			.recv_wc = BELLHOP_WC_RECV,
 		},
+	/* IBA annex A19. */
+	[BELLHOP_WR_ATOMIC_WRITE] =
+		{
+			.services = BELLHOP_SERVICES_RELIABLE,
+			.traits = BELLHOP_OP_REMOTE | BELLHOP_OP_WORD,
+			.flags = SEND_FLAGS,
+			.wc = BELLHOP_WC_ATOMIC_WRITE,
+			.access = BELLHOP_ACCESS_REMOTE_WRITE,
+		},
 	[BELLHOP_OPCODES] = {},
 };

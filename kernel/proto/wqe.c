@@ -88,6 +88,20 @@ static enum bellhop_reason decode_atomic(struct bellhop_send_wqe *wqe, const voi
 	return BELLHOP_REASON_NONE;
 }
 
+/* Elements hold it, or else it stands where an atomic's operands do; every slot has the room. */
+static enum bellhop_reason decode_word(struct bellhop_send_wqe *wqe, const void *payload,
+				       u64 *length)
+{
+	if (!wqe->head.num_sge) {
+		wqe->operands =
+			*(const struct bellhop_operands *)((const struct bellhop_sge *)payload + 1);
+		barrier();
+		*length = BELLHOP_ATOMIC_BYTES;
+		return wqe->operands.swap ? BELLHOP_REASON_WR_RESERVED : BELLHOP_REASON_NONE;
+	}
+	return *length == BELLHOP_ATOMIC_BYTES ? BELLHOP_REASON_NONE : BELLHOP_REASON_WR_LENGTH;
+}
+
 /* A bind stands where the elements would, and every slot has the room. */
 static enum bellhop_reason decode_local(struct bellhop_send_wqe *wqe, const void *payload)
 {
@@ -132,6 +146,9 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 			return BELLHOP_REASON_WR_INLINE;
 		memcpy(wqe->data, payload, head->inline_length);
 		barrier();
+		if ((wqe->op->traits & BELLHOP_OP_WORD) &&
+		    head->inline_length != BELLHOP_ATOMIC_BYTES)
+			return BELLHOP_REASON_WR_LENGTH;
 		wqe->length = head->inline_length;
 		return BELLHOP_REASON_NONE;
 	}
@@ -143,9 +160,13 @@ enum bellhop_reason bellhop_wqe_decode_send(struct bellhop_send_wqe *wqe, const 
 	length = copy_elements(wqe->sge, payload, head->num_sge);
 	if (length > BELLHOP_MAX_MESSAGE)
 		return BELLHOP_REASON_WR_LENGTH;
-	if (wqe->op->traits & (BELLHOP_OP_ATOMIC | BELLHOP_OP_LOCAL)) {
-		reason = wqe->op->traits & BELLHOP_OP_ATOMIC ? decode_atomic(wqe, payload, length)
-							     : decode_local(wqe, payload);
+	if (wqe->op->traits & (BELLHOP_OP_ATOMIC | BELLHOP_OP_LOCAL | BELLHOP_OP_WORD)) {
+		if (wqe->op->traits & BELLHOP_OP_ATOMIC)
+			reason = decode_atomic(wqe, payload, length);
+		else if (wqe->op->traits & BELLHOP_OP_WORD)
+			reason = decode_word(wqe, payload, &length);
+		else
+			reason = decode_local(wqe, payload);
 		if (reason)
 			return reason;
 	}

@@ -28,7 +28,7 @@ struct bellhop_wqe_limits {
  * @op: the opcode's row
  * @length: bytes of payload
  * @av: where to, of a datagram
- * @operands: of an atomic operation
+ * @operands: of an atomic operation; or what an atomic write without payload writes
  * @sge: the elements, or with BELLHOP_SQE_INLINE none
  * @data: the inline bytes
  * @bind: of a window that is to be bound, instead

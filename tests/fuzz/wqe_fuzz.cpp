@@ -35,7 +35,7 @@ std::vector<u8> slot_of(FuzzedDataProvider &input, u32 stride)
 
 bool takes_inline(u8 opcode)
 {
-	return opcode < BELLHOP_WR_RDMA_READ || opcode == BELLHOP_WR_SEND_WITH_INV;
+	return opcode < BELLHOP_WR_RDMA_READ || opcode >= BELLHOP_WR_SEND_WITH_INV;
 }
 
 bool is_local(u8 opcode)
@@ -68,7 +68,10 @@ void check_accepted(const bellhop_send_wqe &wqe, const u8 *payload,
 	} else {
 		REQUIRE(!head.inline_length);
 		REQUIRE(head.num_sge <= limits.max_sge);
-		REQUIRE(wqe.length == sum_of(wqe.sge, head.num_sge));
+		if ((wqe.op->traits & BELLHOP_OP_WORD) && !head.num_sge)
+			REQUIRE(wqe.length == BELLHOP_ATOMIC_BYTES && !wqe.operands.swap);
+		else
+			REQUIRE(wqe.length == sum_of(wqe.sge, head.num_sge));
 		REQUIRE(!std::memcmp(wqe.sge, payload, head.num_sge * sizeof(bellhop_sge)));
 	}
 	if (is_local(head.opcode))
@@ -91,12 +94,13 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 	const bellhop_sqe &head = wqe.head;
 	bool is_inline = head.flags & BELLHOP_SQE_INLINE;
 	bool is_atomic = wqe.op->traits & BELLHOP_OP_ATOMIC;
+	bool is_word = wqe.op->traits & BELLHOP_OP_WORD;
 	bellhop_sge sges[BELLHOP_MAX_SGE];
 
 	REQUIRE(wqe.length == 0);
 	switch (reason) {
 	case BELLHOP_REASON_WR_OPCODE:
-		REQUIRE(head.opcode >= BELLHOP_OPCODES ||
+		REQUIRE(head.opcode >= BELLHOP_OPCODES || !wqe.op->services ||
 			(limits.service == BELLHOP_SERVICE_UD && head.opcode != BELLHOP_WR_SEND &&
 			 head.opcode != BELLHOP_WR_SEND_WITH_IMM) ||
 			(limits.service == BELLHOP_SERVICE_UC &&
@@ -110,7 +114,8 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 	case BELLHOP_REASON_WR_RESERVED:
 		REQUIRE(head.reserved || head.srqn || head.ex || head.rkey || head.remote_addr ||
 			(limits.service == BELLHOP_SERVICE_UD && wqe.av.reserved) ||
-			(head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD && wqe.operands.swap));
+			((head.opcode == BELLHOP_WR_ATOMIC_FETCH_AND_ADD || is_word) &&
+			 wqe.operands.swap));
 		break;
 	case BELLHOP_REASON_WR_ADDRESS:
 		REQUIRE(limits.service == BELLHOP_SERVICE_UD && wqe.av.qpn > BELLHOP_QPN_MAX);
@@ -125,9 +130,14 @@ void check_refused(bellhop_reason reason, const bellhop_send_wqe &wqe, const u8 
 		break;
 	case BELLHOP_REASON_WR_LENGTH:
 		REQUIRE(head.num_sge <= limits.max_sge);
+		if (is_inline) {
+			REQUIRE(is_word && head.inline_length != BELLHOP_ATOMIC_BYTES);
+			break;
+		}
 		std::memcpy(sges, payload, head.num_sge * sizeof(bellhop_sge));
 		REQUIRE(sum_of(sges, head.num_sge) > BELLHOP_MAX_MESSAGE ||
-			(is_atomic && sges[0].length != BELLHOP_ATOMIC_BYTES));
+			(is_atomic && sges[0].length != BELLHOP_ATOMIC_BYTES) ||
+			(is_word && sum_of(sges, head.num_sge) != BELLHOP_ATOMIC_BYTES));
 		break;
 	default:
 		REQUIRE(!"a reason of this function");

@@ -306,6 +306,65 @@ TEST(wqe, decode_send__an_atomic_has_one_element_and_two_operands)
 	}
 }
 
+TEST(wqe, decode_send__an_atomic_write_has_one_word_of_payload)
+{
+	const bellhop_wqe_limits limits = { 2, 16, BELLHOP_SERVICE_RC };
+	SendSlot slot{ bellhop_wqe_send_stride(&limits) };
+	struct {
+		bellhop_sge first = { 0x1000, 4, 7 }, second = { 0x2000, 4, 7 };
+	} payload;
+	bellhop_send_wqe wqe;
+	const auto decoded = [&](u8 flags, u16 num_sge, u32 inline_length) {
+		bellhop_sqe head = send_head(BELLHOP_WR_ATOMIC_WRITE, flags, num_sge);
+
+		head.inline_length = inline_length;
+		slot.set_head(head);
+		std::memcpy(slot.payload(), &payload, sizeof(payload));
+		std::memset(&wqe, 0xa5, sizeof(wqe));
+		return bellhop_wqe_decode_send(&wqe, slot.bytes(), &limits);
+	};
+
+	EXPECT_EQ(decoded(0, 2, 0), BELLHOP_REASON_NONE);
+	EXPECT_EQ(wqe.length, BELLHOP_ATOMIC_BYTES);
+	EXPECT_EQ(decoded(0, 1, 0), BELLHOP_REASON_WR_LENGTH);
+	EXPECT_EQ(wqe.length, 0u);
+	payload.second.length = 5;
+	EXPECT_EQ(decoded(0, 2, 0), BELLHOP_REASON_WR_LENGTH);
+	for (u32 length = 0; length <= 16; length++) {
+		EXPECT_EQ(decoded(BELLHOP_SQE_INLINE, 0, length),
+			  length == BELLHOP_ATOMIC_BYTES ? BELLHOP_REASON_NONE
+							 : BELLHOP_REASON_WR_LENGTH);
+		EXPECT_EQ(wqe.length, length == BELLHOP_ATOMIC_BYTES ? length : 0u);
+	}
+}
+
+TEST(wqe, decode_send__an_atomic_write_without_payload_brings_its_word)
+{
+	for (const bellhop_wqe_limits &limits :
+	     { bellhop_wqe_limits{ 0, 0, BELLHOP_SERVICE_RC },
+	       bellhop_wqe_limits{ 0, 0, BELLHOP_SERVICE_XRC }, kWidest }) {
+		SendSlot slot{ bellhop_wqe_send_stride(&limits) };
+		struct {
+			bellhop_sge element = { ~0ULL, ~0u, ~0u };
+			bellhop_operands operands = { 0x1234'5678'9abc'def0ULL, 0 };
+		} payload;
+		bellhop_send_wqe wqe;
+		const auto decoded = [&] {
+			slot.set_head(send_head(BELLHOP_WR_ATOMIC_WRITE));
+			std::memcpy(slot.payload(), &payload, sizeof(payload));
+			std::memset(&wqe, 0xa5, sizeof(wqe));
+			return bellhop_wqe_decode_send(&wqe, slot.bytes(), &limits);
+		};
+
+		EXPECT_EQ(decoded(), BELLHOP_REASON_NONE);
+		EXPECT_EQ(wqe.length, BELLHOP_ATOMIC_BYTES);
+		EXPECT_EQ(wqe.operands.compare_add, payload.operands.compare_add);
+		payload.operands.swap = 1;
+		EXPECT_EQ(decoded(), BELLHOP_REASON_WR_RESERVED);
+		EXPECT_EQ(wqe.length, 0u);
+	}
+}
+
 TEST(wqe, decode_send__a_bind_stands_behind_the_head_in_every_queue)
 {
 	for (const bellhop_wqe_limits &limits :
@@ -355,7 +414,7 @@ TEST(wqe, decode_send__an_atomic_needs_a_queue_with_elements)
 TEST(wqe, decode_send__what_an_opcode_does_not_use_is_zero)
 {
 	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++) {
-		u8 traits = bellhop_opcode_row(opcode)->traits;
+		u16 traits = bellhop_opcode_row(opcode)->traits;
 		bool is_remote = traits & BELLHOP_OP_REMOTE;
 		bool has_ex = traits & (BELLHOP_OP_IMM | BELLHOP_OP_LOCAL | BELLHOP_OP_INVALIDATE);
 		bellhop_sqe ex = least_head(opcode), rkey = ex, addr = ex;

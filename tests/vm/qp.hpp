@@ -116,6 +116,7 @@ struct QpShape {
 	ibv_qp_type type = IBV_QPT_RC;
 	ibv_srq *srq = nullptr; /* where it receives from */
 	bool windows = false; /* with @extended, those of memory windows as well */
+	bool atomic_writes = false; /* likewise */
 };
 
 /** A queue pair. */
@@ -147,6 +148,8 @@ public:
 					IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
 			if (shape.type == IBV_QPT_RC && shape.windows)
 				attr.send_ops_flags |= IBV_QP_EX_WITH_SEND_WITH_INV;
+			if (shape.type == IBV_QPT_RC && shape.atomic_writes)
+				attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_WRITE;
 			if (shape.type == IBV_QPT_RC)
 				attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 						       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |

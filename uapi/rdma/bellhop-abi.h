@@ -174,6 +174,7 @@ enum bellhop_wr_opcode {
 	BELLHOP_WR_LOCAL_INV = 7,
 	BELLHOP_WR_BIND_MW = 8,
 	BELLHOP_WR_SEND_WITH_INV = 9,
+	BELLHOP_WR_ATOMIC_WRITE = 15,
 };
 
 enum bellhop_sqe_flags {
@@ -206,11 +207,12 @@ struct bellhop_sqe {
 
 /*
  * What an atomic operation works with: stands behind its one element, which is 8 bytes long and
- * gets what was in the remote word before.
+ * gets what was in the remote word before. Of an atomic write without payload it stands at the same
+ * place, and @compare_add is what is written.
  */
 struct bellhop_operands {
 	__aligned_u64 compare_add;
-	__aligned_u64 swap; /* 0 of what adds */
+	__aligned_u64 swap; /* 0 of what adds or writes */
 };
 
 #define BELLHOP_ATOMIC_BYTES 8
@@ -285,6 +287,7 @@ enum bellhop_wc_opcode {
 	BELLHOP_WC_FETCH_ADD = 4,
 	BELLHOP_WC_BIND_MW = 5,
 	BELLHOP_WC_LOCAL_INV = 6,
+	BELLHOP_WC_ATOMIC_WRITE = 9,
 	BELLHOP_WC_RECV = 128, /* this bit: the entry was a receive */
 	BELLHOP_WC_RECV_RDMA_WITH_IMM = 129,
 };

@@ -58,7 +58,8 @@ TEST_F(QueuePairRefusal, UnreliableConnectionsOnlySend)
 	attr_.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	for (std::uint64_t operation :
 	     { IBV_QP_EX_WITH_RDMA_READ, IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
-	       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_QP_EX_WITH_SEND_WITH_INV }) {
+	       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_QP_EX_WITH_SEND_WITH_INV,
+	       IBV_QP_EX_WITH_ATOMIC_WRITE }) {
 		attr_.send_ops_flags = IBV_QP_EX_WITH_SEND | operation;
 		refused(EOPNOTSUPP);
 	}

@@ -119,6 +119,20 @@ TEST_P(WorkRequestTest, AtomicsArriveWithTheirOperands)
 	EXPECT_EQ(wqe.operands.swap, 0U);
 }
 
+TEST_P(WorkRequestTest, AnAtomicWriteBringsItsWord)
+{
+	const std::uint8_t word[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	ibv_wr_start(calls_);
+	ibv_wr_atomic_write(calls_, RKEY, REMOTE, word);
+	const bellhop_send_wqe wqe = complete_one();
+	EXPECT_EQ(wqe.head.opcode, IBV_WR_ATOMIC_WRITE);
+	EXPECT_EQ(wqe.head.rkey, RKEY);
+	EXPECT_EQ(wqe.head.remote_addr, REMOTE);
+	EXPECT_EQ(wqe.length, sizeof(word));
+	EXPECT_EQ(std::memcmp(&wqe.operands.compare_add, word, sizeof(word)), 0);
+}
+
 TEST_P(WorkRequestTest, WindowsAreBoundAndInvalidated)
 {
 	ibv_mr mr{};

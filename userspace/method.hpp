@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <span>
 
@@ -30,8 +31,11 @@ inline ib_uverbs_attr object_attribute(unsigned id, std::uint32_t handle = 0) no
 template <class T>
 ib_uverbs_attr number_attribute(unsigned id, T number) noexcept
 {
-	static_assert(sizeof(T) <= sizeof(ib_uverbs_attr::data));
-	return make_attribute(id, sizeof(T), static_cast<std::uint64_t>(number));
+	ib_uverbs_attr attribute = make_attribute(id, sizeof(T), 0);
+
+	static_assert(sizeof(T) <= sizeof(attribute.data));
+	std::memcpy(&attribute.data, &number, sizeof(T));
+	return attribute;
 }
 
 // Room for an answer.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // odp_advise.cpp: ibv_advise_mr(): pages on demand are there before they are needed.
+#include <algorithm>
 #include "demand.hpp"
 #include "ktap.hpp"
 
@@ -20,18 +21,11 @@ protected:
 	/* How many pages the process has of it. */
 	size_t present(const Memory &memory)
 	{
-		std::ifstream map("/proc/self/pagemap", std::ios::binary);
-		size_t count = 0;
-		uint64_t entry;
+		std::vector<unsigned char> pages(memory.size() / page);
 
-		map.seekg(static_cast<std::streamoff>(reinterpret_cast<uintptr_t>(memory.data()) /
-						      page * sizeof(entry)));
-		for (size_t i = 0; i < memory.size() / page; i++) {
-			require(map.read(reinterpret_cast<char *>(&entry), sizeof(entry)).good(),
-				"/proc/self/pagemap");
-			count += entry >> 63;
-		}
-		return count;
+		require_errno(!mincore(memory.data(), memory.size(), pages.data()), "mincore");
+		return static_cast<size_t>(std::ranges::count_if(
+			pages, [](unsigned char is_there) { return is_there & 1; }));
 	}
 
 	Device device;

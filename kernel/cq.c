@@ -75,6 +75,20 @@ static int add(struct bellhop_cq *cq, struct bellhop_qp *qp,
 	return err;
 }
 
+static noinline void report_overrun(struct bellhop_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.event = IB_EVENT_CQ_ERR,
+		.element.cq = &cq->ibcq,
+	};
+
+	bellhop_counters_count(&bellhop_device_of(cq->ibcq.device)->counters,
+			       BELLHOP_COUNTER_CQ_OVERRUNS);
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+}
+
 int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp,
 		    const struct bellhop_completion *completion, bool solicited)
 {
@@ -91,15 +105,8 @@ int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp,
 
 	if (fire && cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
-	if (overrun && cq->ibcq.event_handler) {
-		struct ib_event event = {
-			.device = cq->ibcq.device,
-			.event = IB_EVENT_CQ_ERR,
-			.element.cq = &cq->ibcq,
-		};
-
-		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
-	}
+	if (unlikely(overrun))
+		report_overrun(cq);
 	return err;
 }
 

@@ -32,12 +32,14 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 		return BELLHOP_REASON_NONE;
 	memcpy(send->peer_gid.raw, av->dgid, sizeof(send->peer_gid.raw));
 	send->to_group = av->qpn == IB_MULTICAST_QPN && bellhop_group_is_multicast(av->dgid);
-	if (send->to_group)
+	if (send->to_group) {
+		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_MULTICAST_SENT);
 		send->peer_qpn = bellhop_mcast_next(&send->peer_gid, 0);
-	else if (av->qpn == BELLHOP_GSI_QPN)
+	} else if (av->qpn == BELLHOP_GSI_QPN) {
 		send->peer_qpn = bellhop_gsi_find(qp->device, &send->peer_gid);
-	else
+	} else {
 		send->peer_qpn = av->qpn;
+	}
 	return BELLHOP_REASON_NONE;
 }
 
@@ -55,13 +57,25 @@ static bool is_addressed(const struct bellhop_qp *qp, const struct bellhop_qp *p
 				 : bellhop_port_has_gid(peer->device, &qp->send.peer_gid);
 }
 
-static bool is_admitted(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
+/* Why the peer does not take it, or BELLHOP_COUNTERS if it does. */
+static enum bellhop_counter admit(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
 {
+	const struct bellhop_responder *rules = &peer->recv.rules;
 	u32 qkey = bellhop_responder_effective_qkey(qp->send.wqe.av.qkey, qp->recv.rules.qkey);
 
-	return peer->recv.rules.service == BELLHOP_SERVICE_UD &&
-	       bellhop_responder_admit_datagram(&peer->recv.rules, qkey) &&
-	       bellhop_port_joins(qp->device, peer->device) && is_addressed(qp, peer);
+	if (rules->service != BELLHOP_SERVICE_UD || !bellhop_state_responds(rules->state))
+		return BELLHOP_COUNTER_DROPPED_STATE;
+	if (!bellhop_port_joins(qp->device, peer->device) || !is_addressed(qp, peer))
+		return BELLHOP_COUNTER_DROPPED_ADDRESS;
+	if (!bellhop_responder_admit_datagram(rules, qkey))
+		return BELLHOP_COUNTER_DROPPED_QKEY;
+	return BELLHOP_COUNTERS;
+}
+
+static struct bellhop_answer lose(const struct bellhop_qp *peer, enum bellhop_counter why)
+{
+	bellhop_counters_count(&peer->device->counters, why);
+	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_NONE };
 }
 
 static enum bellhop_sl build_header(const struct bellhop_qp *qp, u8 grh[BELLHOP_GRH_BYTES])
@@ -80,7 +94,6 @@ static enum bellhop_sl build_header(const struct bellhop_qp *qp, u8 grh[BELLHOP_
 
 struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
-	const struct bellhop_answer lost = { .kind = BELLHOP_ANSWER_NONE };
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	struct bellhop_completion completion = {
 		.byte_len = BELLHOP_GRH_BYTES + wqe->length,
@@ -88,21 +101,23 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 		.wc_flags = BELLHOP_WC_GRH,
 	};
 	struct bellhop_copy_result result;
+	enum bellhop_counter why;
 	enum bellhop_reason reason;
 	u8 grh[BELLHOP_GRH_BYTES];
 
 	lockdep_assert_held(&peer->slot->lock);
 
-	if (!is_admitted(qp, peer))
-		return lost;
+	why = admit(qp, peer);
+	if (why != BELLHOP_COUNTERS)
+		return lose(peer, why);
 	reason = bellhop_receive_take(peer, 0);
 	if (reason == BELLHOP_REASON_RNR)
-		return lost;
+		return lose(peer, BELLHOP_COUNTER_DROPPED_NO_RECEIVE);
 	if (!reason && peer->recv.wqe.length < completion.byte_len) {
 		if (peer->ibqp.qp_type == IB_QPT_GSI) {
 			/* Nobody may put out of order what serves everybody. */
 			bellhop_receive_give_back(peer);
-			return lost;
+			return lose(peer, BELLHOP_COUNTER_DROPPED_TOO_LONG);
 		}
 		reason = BELLHOP_REASON_RECV_TOO_SHORT;
 	}
@@ -122,8 +137,11 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	}
 	if (reason) {
 		bellhop_receive_refuse(peer, reason);
-		return lost;
+		return lose(peer, bellhop_counter_of(reason));
 	}
 	bellhop_receive_deliver(peer, wqe, &completion);
+	bellhop_flow_count(&peer->slot->flow, BELLHOP_IN, wqe->length);
+	if (qp->send.to_group)
+		bellhop_counters_count(&peer->device->counters, BELLHOP_COUNTER_MULTICAST_COPIES);
 	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_ACK };
 }

@@ -39,6 +39,7 @@ static const struct ib_device_ops device_ops = {
 
 	.advise_mr = bellhop_advise_mr,
 	.alloc_dm = bellhop_dm_alloc,
+	.alloc_hw_port_stats = bellhop_counters_alloc,
 	.alloc_mw = bellhop_mw_alloc,
 	.alloc_pd = bellhop_pd_alloc,
 	.alloc_ucontext = bellhop_ucontext_alloc,
@@ -64,6 +65,7 @@ static const struct ib_device_ops device_ops = {
 	.enable_driver = bellhop_port_begin,
 	.fill_res_qp_entry = bellhop_qp_fill_res,
 	.get_dma_mr = bellhop_mr_get_dma,
+	.get_hw_stats = bellhop_counters_get,
 	.get_link_layer = bellhop_port_link_layer,
 	.get_port_immutable = bellhop_port_immutable,
 	.mmap = bellhop_mapping_mmap,
@@ -75,6 +77,7 @@ static const struct ib_device_ops device_ops = {
 	.post_recv = bellhop_post_recv,
 	.post_send = bellhop_post_send,
 	.post_srq_recv = bellhop_post_srq_recv,
+	.process_mad = bellhop_counters_process_mad,
 	.query_ah = bellhop_ah_query,
 	.query_device = query_device,
 	.query_pkey = bellhop_port_query_pkey,
@@ -177,6 +180,14 @@ static __be64 unique_guid(void)
 	return u.guid;
 }
 
+/* What the device itself holds, beside the core's part and its interface. */
+static void release(struct bellhop_device *device)
+{
+	platform_device_unregister(device->parent);
+	bellhop_keys_exit(&device->keys);
+	bellhop_counters_destroy(&device->counters);
+}
+
 static void dealloc_driver(struct ib_device *ibdev)
 {
 	struct bellhop_device *device = bellhop_device_of(ibdev);
@@ -185,24 +196,25 @@ static void dealloc_driver(struct ib_device *ibdev)
 		bellhop_netdev_destroy(device->netdev);
 	else
 		dev_put(device->netdev);
-	platform_device_unregister(device->parent);
-	bellhop_keys_exit(&device->keys);
+	release(device);
 }
 
 static struct bellhop_device *alloc_device(const char *name)
 {
 	struct bellhop_device *device;
 	struct ib_device *ibdev;
+	int err;
 
 	device = ib_alloc_device(bellhop_device, ibdev);
 	if (!device)
 		return ERR_PTR(-ENOMEM);
+	err = bellhop_counters_create(&device->counters);
+	if (err)
+		goto err_device;
 	device->parent = platform_device_register_simple("bellhop", PLATFORM_DEVID_AUTO, NULL, 0);
 	if (IS_ERR(device->parent)) {
-		int err = PTR_ERR(device->parent);
-
-		ib_dealloc_device(&device->ibdev);
-		return ERR_PTR(err);
+		err = PTR_ERR(device->parent);
+		goto err_counters;
 	}
 	bellhop_keys_init(&device->keys);
 
@@ -215,13 +227,18 @@ static struct bellhop_device *alloc_device(const char *name)
 	ibdev->driver_def = uverbs_defs;
 	strscpy(ibdev->node_desc, name, sizeof(ibdev->node_desc));
 	return device;
+
+err_counters:
+	bellhop_counters_destroy(&device->counters);
+err_device:
+	ib_dealloc_device(&device->ibdev);
+	return ERR_PTR(err);
 }
 
 /* Of a device that was not registered. */
 static void discard_device(struct bellhop_device *device)
 {
-	platform_device_unregister(device->parent);
-	bellhop_keys_exit(&device->keys);
+	release(device);
 	ib_dealloc_device(&device->ibdev);
 }
 

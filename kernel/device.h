@@ -4,6 +4,7 @@
 #define BELLHOP_DEVICE_H
 
 #include <rdma/ib_verbs.h>
+#include "counters.h"
 #include "keys.h"
 
 struct net_device;
@@ -42,6 +43,7 @@ struct bellhop_used {
  * @owns_netdev: @netdev was made for this device and goes with it
  * @port_active: what the last port event said; under RTNL
  * @used: its objects
+ * @counters: what has happened on it
  * @keys: what the keys of its memory open
  * @dm_used: bytes of device memory that are taken
  */
@@ -52,6 +54,7 @@ struct bellhop_device {
 	bool owns_netdev;
 	bool port_active;
 	struct bellhop_used used;
+	struct bellhop_counters counters;
 	struct bellhop_keys keys;
 	atomic64_t dm_used;
 };

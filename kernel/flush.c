@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* flush.c: flushes both queues in the order in which they were posted (IBA 10.8.6.4). */
+#include "device.h"
 #include "flush.h"
 #include "qp.h"
 #include "receive.h"
@@ -69,9 +70,11 @@ bool bellhop_flush_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	bool sent = flush_send(qp);
 	bool received = flush_receive(qp);
 
-	if (sent || received)
+	if (sent || received) {
+		this_cpu_add(qp->device->counters.own[BELLHOP_COUNTER_FLUSHED], sent + received);
 		share->wqes--;
-	else if (!qp->recv.xrcd && qp->recv.srq)
+	} else if (!qp->recv.xrcd && qp->recv.srq) {
 		report_left(qp);
+	}
 	return sent || received;
 }

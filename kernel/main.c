@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <rdma/bellhop-abi.h>
 #include <rdma/ib_verbs.h>
+#include "counters.h"
 #include "device.h"
 #include "fault.h"
 #include "link.h"
@@ -22,6 +23,7 @@ static int __init bellhop_init(void)
 	if (err)
 		return err;
 	bellhop_mcast_init();
+	bellhop_counters_init();
 	err = bellhop_run_init();
 	if (err)
 		goto err_slot;

@@ -89,6 +89,9 @@ int bellhop_port_query(struct ib_device *ibdev, u32 port_num, struct ib_port_att
 	attr->pkey_tbl_len = 1;
 	attr->max_msg_sz = BELLHOP_MAX_MESSAGE;
 	attr->max_vl_num = 1;
+	attr->qkey_viol_cntr =
+		min_t(u64, bellhop_counters_sum(&device->counters, BELLHOP_COUNTER_DROPPED_QKEY),
+		      U16_MAX);
 	query_speed(device, attr);
 	return 0;
 }

@@ -46,6 +46,8 @@ void bellhop_qp_fail(struct bellhop_qp *qp, enum bellhop_reason reason)
 	WRITE_ONCE(qp->reason, reason);
 	if (qp->recv.rules.state < BELLHOP_QPS_RTR)
 		return;
+	if (qp->recv.rules.state != BELLHOP_QPS_ERR)
+		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_QP_ERRORS);
 	WRITE_ONCE(qp->recv.rules.state, BELLHOP_QPS_ERR);
 	/* From now on every receive that is posted is to be flushed. */
 	bellhop_ring_want(&qp->recv.ring, true);
@@ -257,6 +259,7 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 		goto err_slot;
 	ibqp->qp_num = qp->qpn;
 	qp->recv.cqe_qpn = qp->recv.xrcd ? qp->qpn | BELLHOP_CQE_XRC : qp->qpn;
+	bellhop_counters_add(qp);
 	bellhop_slot_publish(qp->slot, qp->qpn, qp);
 	if (ibqp->qp_type == IB_QPT_GSI) {
 		ibqp->qp_num = BELLHOP_GSI_QPN;
@@ -284,6 +287,7 @@ int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	bellhop_run_stop(qp);
 	bellhop_receive_abandon(qp);
 	bellhop_fault_put(qp->send.fault);
+	bellhop_counters_keep(qp);
 	bellhop_slot_free(qp->qpn);
 	free_rings(qp);
 	bellhop_quota_give(&qp->device->used.qps);

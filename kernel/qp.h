@@ -17,6 +17,7 @@
 #include <rdma/ib_verbs.h>
 #include "gsi.h"
 #include "ledger.h"
+#include "proto/flow.h"
 #include "proto/responder.h"
 #include "proto/retry.h"
 #include "proto/ring.h"
@@ -53,13 +54,14 @@ struct bellhop_srq;
  * @retry: patience
  * @fault: pages on demand that were absent last, or NULL
  * @resume_ns: not before this time; 0 is at once
+ * @flow: what was sent and fetched
  * @woken: set by a receiver that got a receive entry: do not wait for @resume_ns
  * @sqd_notify: tell when the queue is drained
  * @to_group: of a datagram, it goes to the members of a multicast group, one after the other
  * @peer_qpn: the destination QP; of a datagram, the entry's, or the member that is next
  * @peer_gid: the destination's; likewise
- * @own_gid: of a datagram, the source's
  * @max_rd_atomic: reads that the peer takes; 0 is none
+ * @own_gid: of a datagram, the source's
  */
 struct bellhop_sender {
 	struct bellhop_work_ring ring;
@@ -75,13 +77,14 @@ struct bellhop_sender {
 	struct bellhop_retry retry;
 	struct bellhop_fault *fault;
 	u64 resume_ns;
+	struct bellhop_flow flow;
 	bool woken;
 	bool sqd_notify;
 	bool to_group;
 	u32 peer_qpn;
 	union ib_gid peer_gid;
-	union ib_gid own_gid;
 	u32 max_rd_atomic;
+	union ib_gid own_gid;
 	struct bellhop_send_wqe wqe;
 };
 
@@ -143,7 +146,9 @@ struct bellhop_receiver {
  * @send_ledger: what a consumer in the kernel has posted there
  * @recv_ledger: likewise
  * @gsi: how a general services QP is found
+ * @counted: in the device's list of QPs
  * @run: the run word
+ * @kicks: how often it was kicked; written under the slot's gate
  * @hold: somebody wants the run word for good; written under the slot's gate
  * @held: where that somebody sleeps
  * @work: the runner, when the caller's share is used up
@@ -169,9 +174,11 @@ struct bellhop_qp {
 	struct bellhop_ledger send_ledger;
 	struct bellhop_ledger recv_ledger;
 	struct bellhop_gsi gsi;
+	struct list_head counted;
 
 	u32 run ____cacheline_aligned_in_smp;
 	bool hold;
+	u64 kicks;
 	wait_queue_head_t held;
 	struct work_struct work;
 	struct hrtimer timer;

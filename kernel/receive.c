@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* receive.c: takes receive entries and ends them. */
 #include "cq.h"
+#include "device.h"
 #include "mw.h"
 #include "proto/responder.h"
 #include "qp.h"
@@ -39,6 +40,8 @@ void bellhop_receive_fail(struct bellhop_qp *qp, enum bellhop_wc_status status,
 		.vendor_err = reason,
 	};
 
+	if (status != BELLHOP_WC_WR_FLUSH_ERR)
+		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_RECV_ERRORS);
 	bellhop_receive_complete(qp, &completion, true);
 }
 

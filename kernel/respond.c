@@ -102,6 +102,8 @@ static struct bellhop_answer refuse(struct bellhop_qp *qp, struct bellhop_qp *pe
 {
 	const struct bellhop_answer none = { .kind = BELLHOP_ANSWER_NONE };
 
+	if (reason != BELLHOP_REASON_SILENT || !is_reliable(qp))
+		bellhop_counters_count(&peer->device->counters, bellhop_counter_of(reason));
 	if (reason == BELLHOP_REASON_SILENT)
 		return none;
 	if (is_reliable(qp) || bellhop_responder_refuse(reason)->own)
@@ -142,6 +144,7 @@ static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop
 		reason = finish(qp, peer);
 	if (reason)
 		return refuse(qp, peer, reason);
+	bellhop_flow_count(&peer->slot->flow, bellhop_flow_opposite(qp->send.wqe.op), bytes);
 	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_ACK };
 }
 
@@ -177,7 +180,7 @@ static noinline struct bellhop_answer answer_addressed(struct bellhop_qp *qp,
 
 struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes)
 {
-	struct bellhop_answer answer = { .kind = BELLHOP_ANSWER_NONE };
+	struct bellhop_answer answer = { .kind = BELLHOP_ANSWER_ABSENT };
 	struct bellhop_slot *slot = bellhop_slot_find(qp->send.peer_qpn);
 
 	if (!slot)

@@ -10,7 +10,8 @@ struct bellhop_qp;
 enum bellhop_answer_kind {
 	BELLHOP_ANSWER_ACK, /* the bytes were moved */
 	BELLHOP_ANSWER_RNR, /* no receive is ready; nothing has happened */
-	BELLHOP_ANSWER_NONE, /* nobody answers */
+	BELLHOP_ANSWER_NONE, /* the responder does not answer */
+	BELLHOP_ANSWER_ABSENT, /* there is none */
 	BELLHOP_ANSWER_NAK, /* refused; the responder knows */
 	BELLHOP_ANSWER_OWN_FAULT, /* the requester's own keys; the responder does not know */
 	BELLHOP_ANSWER_FETCHING, /* pages on demand, of either side: the same again, later */

@@ -4,6 +4,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/workqueue.h>
+#include "device.h"
 #include "flush.h"
 #include "proto/run.h"
 #include "qp.h"
@@ -54,6 +55,7 @@ static void make_way(struct bellhop_qp *qp)
 		smp_store_release(&qp->run, BELLHOP_RUN_IDLE);
 		wake_up(&qp->held);
 	} else {
+		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_SHARES_LEFT);
 		bellhop_run_park(&qp->run);
 		queue_work(workqueue, &qp->work);
 	}
@@ -127,6 +129,7 @@ int bellhop_run_kick(u64 context_id, u32 qpn)
 		spin_unlock(&slot->gate);
 		return -ENOENT;
 	}
+	WRITE_ONCE(qp->kicks, qp->kicks + 1);
 	enter = !qp->hold && bellhop_run_enter(&qp->run);
 	spin_unlock(&slot->gate);
 	if (enter)
@@ -142,6 +145,7 @@ void bellhop_run_defer(struct bellhop_qp *qp)
 	 */
 	smp_mb();
 	if (!READ_ONCE(qp->hold) && bellhop_run_enter(&qp->run)) {
+		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_DEFERRED);
 		bellhop_run_park(&qp->run);
 		queue_work(workqueue, &qp->work);
 	}

@@ -14,6 +14,7 @@
 #include "carry.h"
 #include "cq.h"
 #include "datagram.h"
+#include "device.h"
 #include "mw.h"
 #include "qp.h"
 #include "respond.h"
@@ -41,6 +42,7 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 	send->busy = false;
 	send->resume_ns = 0;
 	if (error && status != BELLHOP_WC_WR_FLUSH_ERR) {
+		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_SEND_ERRORS);
 		spin_lock(&qp->slot->lock);
 		bellhop_qp_fail_send(qp, reason);
 		spin_unlock(&qp->slot->lock);
@@ -64,6 +66,14 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 	}
 }
 
+/* The same of an entry that this side itself is to blame for. */
+static void complete_faulty(struct bellhop_qp *qp, enum bellhop_wc_status status,
+			    enum bellhop_reason reason)
+{
+	bellhop_counters_count(&qp->device->counters, bellhop_counter_of(reason));
+	bellhop_send_complete(qp, status, reason);
+}
+
 static void report_drained(struct bellhop_qp *qp)
 {
 	/* Told once per request (IBA 10.3.1.5); the runner is alone here. */
@@ -81,7 +91,10 @@ static noinline void execute_local(struct bellhop_qp *qp)
 					     ? bellhop_mw_invalidate(qp, wqe->head.ex)
 					     : bellhop_mw_bind(qp);
 
-	bellhop_send_complete(qp, bellhop_window_status(reason), reason);
+	if (reason)
+		complete_faulty(qp, bellhop_window_status(reason), reason);
+	else
+		bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, reason);
 }
 
 static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
@@ -121,7 +134,7 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	if (!reason && send->limits.service == BELLHOP_SERVICE_UD)
 		reason = bellhop_datagram_address(qp);
 	if (reason)
-		bellhop_send_complete(qp, bellhop_wqe_status(reason), reason);
+		complete_faulty(qp, bellhop_wqe_status(reason), reason);
 	return true;
 }
 
@@ -153,16 +166,23 @@ static bool has_own_fault(struct bellhop_qp *qp)
 	enum bellhop_reason reason = bellhop_carry_check_own(qp);
 
 	if (reason)
-		bellhop_send_complete(qp, BELLHOP_WC_LOC_PROT_ERR, reason);
+		complete_faulty(qp, BELLHOP_WC_LOC_PROT_ERR, reason);
 	return reason;
 }
 
 static void retry(struct bellhop_qp *qp, struct bellhop_share *share,
 		  struct bellhop_retry_plan plan, enum bellhop_reason reason)
 {
+	static const enum bellhop_counter counters[2][2] = {
+		{ BELLHOP_COUNTER_SILENT_WAITS, BELLHOP_COUNTER_SILENT_EXCEEDED },
+		{ BELLHOP_COUNTER_RNR_WAITS, BELLHOP_COUNTER_RNR_EXCEEDED },
+	};
+
 	bellhop_run_charge(share);
 	if (has_own_fault(qp))
 		return;
+	bellhop_counters_count(&qp->device->counters,
+			       counters[reason == BELLHOP_REASON_RNR][plan.give_up]);
 	if (plan.give_up)
 		bellhop_send_complete(qp, bellhop_responder_refuse(reason)->requester, reason);
 	else
@@ -222,6 +242,7 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	switch (answer.kind) {
 	case BELLHOP_ANSWER_ACK:
 		send->moved += bytes;
+		bellhop_flow_count(&send->flow, bellhop_flow_direction(send->wqe.op), bytes);
 		share->bytes -= min(share->bytes, bytes);
 		if (send->moved < send->wqe.length)
 			return true;
@@ -231,11 +252,17 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 		retry(qp, share, bellhop_retry_rnr(&send->retry, answer.min_rnr_timer),
 		      BELLHOP_REASON_RNR);
 		return true;
+	case BELLHOP_ANSWER_ABSENT:
+		if (send->limits.service != BELLHOP_SERVICE_RC)
+			bellhop_counters_count(&qp->device->counters,
+					       BELLHOP_COUNTER_DROPPED_NOBODY);
+		fallthrough;
 	case BELLHOP_ANSWER_NONE:
 		if (!(send->limits.service & BELLHOP_SERVICES_RELIABLE)) {
 			/* Lost, which nobody notices (IBA 9.8.2, 9.8.3). */
 			if (has_own_fault(qp))
 				return true;
+			bellhop_flow_count(&send->flow, BELLHOP_OUT, bytes);
 			bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
 			return has_more(qp, fresh);
 		}
@@ -251,6 +278,6 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	case BELLHOP_ANSWER_OWN_FAULT:
 		break;
 	}
-	bellhop_send_complete(qp, BELLHOP_WC_LOC_PROT_ERR, answer.reason);
+	complete_faulty(qp, BELLHOP_WC_LOC_PROT_ERR, answer.reason);
 	return true;
 }

@@ -18,6 +18,7 @@
 #include <linux/nospec.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include "proto/flow.h"
 
 struct bellhop_qp;
 
@@ -31,6 +32,7 @@ struct bellhop_qp;
  * @lock: the QP's responder side; held by whoever executes a request on it
  * @qp: written with both locks held; NULL when free
  * @qpn: the number that reaches @qp; written as @qp is
+ * @flow: what requests have brought to @qp and fetched from it; under @lock, which is written then
  * @gate: lets a kick or a timer become the QP's runner while it is there; held shortly,
  * inside @lock or alone
  * @gate_qp: @qp, for those who come by the gate
@@ -44,6 +46,7 @@ struct bellhop_slot {
 	spinlock_t lock;
 	u32 qpn;
 	struct bellhop_qp *qp;
+	struct bellhop_flow flow;
 	spinlock_t gate ____cacheline_aligned_in_smp;
 	u32 gate_qpn;
 	struct bellhop_qp *gate_qp;

@@ -22,8 +22,9 @@ static Tally<kinds> &tally()
 {
 	static Tally<kinds> tally({ "REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ",
 				    "SIDR_REP", "LAP", "APR", "REQ for a listener",
-				    "Get of a class that nobody serves", "other classes", "noise",
-				    "answers received", "requests that the listener heard of" });
+				    "Get of counters", "Get of something like counters",
+				    "other classes", "noise", "answers received",
+				    "requests that the listener heard of" });
 	return tally;
 }
 

@@ -30,6 +30,7 @@ public:
 		load_path,
 		path_loaded,
 		listener_request,
+		counters_get,
 		unknown_get,
 		other_class,
 		noise,
@@ -50,17 +51,18 @@ public:
 		if (kind == noise && random() % 64 == 0)
 			return mad;
 		mad[0] = 1;
-		mad[1] = static_cast<uint8_t>(kind == unknown_get   ? performance
+		const bool asks = kind == counters_get || kind == unknown_get;
+		mad[1] = static_cast<uint8_t>(asks		    ? performance
 					      : kind >= other_class ? random()
 								    : communication);
 		mad[2] = mad[1] == communication ? 2 : 1;
-		mad[3] = static_cast<uint8_t>(kind == unknown_get   ? get
-					      : kind >= other_class ? random()
-								    : send);
+		mad[3] = static_cast<uint8_t>(asks ? get : kind >= other_class ? random() : send);
 		put16(mad, 4, 0);
 		put16(mad, 16, kind <= path_loaded ? first_message + kind : first_message);
 		if (kind == listener_request)
 			make_sensible(mad, random);
+		if (kind == counters_get)
+			put16(mad, 16, counters[random() % std::size(counters)]);
 		/* Short and long ones, too. */
 		if (random() % 8 == 0)
 			mad.resize(random() % (random() % 2 ? mad_bytes : longest));
@@ -72,6 +74,7 @@ private:
 	static constexpr uint8_t performance = 4, communication = 7;
 	static constexpr uint8_t get = 1, send = 3;
 	static constexpr uint16_t first_message = 0x10;
+	static constexpr uint16_t counters[] = { 0x01, 0x12, 0x1d };
 
 	static void put16(std::vector<uint8_t> &mad, size_t at, unsigned value)
 	{

@@ -13,6 +13,13 @@
 #include "receive.h"
 #include "slot.h"
 
+/* The member of the group after @qpn that gets a copy, or 0. */
+static u32 next_member(const struct bellhop_sender *send, u32 qpn)
+{
+	qpn = bellhop_mcast_next(&send->peer_gid, qpn);
+	return qpn && qpn == send->spared_qpn ? bellhop_mcast_next(&send->peer_gid, qpn) : qpn;
+}
+
 enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 {
 	struct bellhop_sender *send = &qp->send;
@@ -34,7 +41,7 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 	send->to_group = av->qpn == IB_MULTICAST_QPN && bellhop_group_is_multicast(av->dgid);
 	if (send->to_group) {
 		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_MULTICAST_SENT);
-		send->peer_qpn = bellhop_mcast_next(&send->peer_gid, 0);
+		send->peer_qpn = next_member(send, 0);
 	} else if (av->qpn == BELLHOP_GSI_QPN) {
 		send->peer_qpn = bellhop_gsi_find(qp->device, &send->peer_gid);
 	} else {
@@ -47,7 +54,7 @@ bool bellhop_datagram_go_on(struct bellhop_qp *qp)
 {
 	struct bellhop_sender *send = &qp->send;
 
-	send->peer_qpn = bellhop_mcast_next(&send->peer_gid, send->peer_qpn);
+	send->peer_qpn = next_member(send, send->peer_qpn);
 	return send->peer_qpn;
 }
 

@@ -150,7 +150,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE |
 		IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_MEM_WINDOW |
 		IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_XRC | IB_DEVICE_ATOMIC_WRITE;
-	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING;
+	attr->kernel_cap_flags =
+		IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK | IBK_ON_DEMAND_PAGING;
 	attr->odp_caps.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
 	attr->odp_caps.per_transport_caps.rc_odp_caps =
 		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_WRITE |

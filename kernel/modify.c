@@ -216,6 +216,7 @@ int bellhop_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init_attr->srq = ibqp->srq;
 	init_attr->qp_type = ibqp->qp_type;
 	init_attr->cap = attr->cap;
+	init_attr->create_flags = qp->send.spared_qpn ? IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK : 0;
 	init_attr->sq_sig_type = qp->send.signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	return 0;
 }

@@ -118,10 +118,12 @@ static int check_init(const struct ib_qp_init_attr *attr)
 {
 	const struct ib_qp_cap *cap = &attr->cap;
 
-	if (attr->create_flags)
+	if (attr->create_flags & ~IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK)
 		return -EOPNOTSUPP;
 	if (!service_of(attr->qp_type))
 		return -EOPNOTSUPP;
+	if (attr->create_flags && attr->qp_type != IB_QPT_UD)
+		return -EINVAL;
 	if ((has_sends(attr->qp_type) && !attr->send_cq) ||
 	    (has_receives(attr->qp_type) && !attr->recv_cq) ||
 	    (attr->qp_type == IB_QPT_XRC_TGT && !attr->xrcd))
@@ -254,6 +256,8 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 		err = PTR_ERR(qp->slot);
 		goto err_rings;
 	}
+	if (attr->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK)
+		qp->send.spared_qpn = qp->qpn;
 	err = ucontext ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
 	if (err)
 		goto err_slot;

@@ -62,6 +62,7 @@ struct bellhop_srq;
  * @peer_gid: the destination's; likewise
  * @max_rd_atomic: reads that the peer takes; 0 is none
  * @own_gid: of a datagram, the source's
+ * @spared_qpn: the member that gets no copy of what is sent to a group: this QP, or 0
  */
 struct bellhop_sender {
 	struct bellhop_work_ring ring;
@@ -85,6 +86,7 @@ struct bellhop_sender {
 	union ib_gid peer_gid;
 	u32 max_rd_atomic;
 	union ib_gid own_gid;
+	u32 spared_qpn;
 	struct bellhop_send_wqe wqe;
 };
 

@@ -22,8 +22,12 @@ int check(const ibv_qp_init_attr_ex &attr) noexcept
 
 	if (!service_of(attr.qp_type) || (attr.comp_mask & ~KNOWN))
 		return EOPNOTSUPP;
-	if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr.create_flags)
-		return EOPNOTSUPP;
+	if (attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) {
+		if (attr.create_flags & ~std::uint32_t{ IBV_QP_CREATE_BLOCK_SELF_MCAST_LB })
+			return EOPNOTSUPP;
+		if (attr.create_flags && attr.qp_type != IBV_QPT_UD)
+			return EINVAL;
+	}
 	if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    (attr.send_ops_flags & ~work_requests_of(service_of(attr.qp_type))))
 		return EOPNOTSUPP;
@@ -48,16 +52,15 @@ int check_target(const ibv_qp_init_attr_ex &attr) noexcept
 // The kernel's part and ours; on failure neither remains.
 int create(ibv_context *context, QueuePair *qp, ibv_qp_init_attr_ex *attr) noexcept
 {
-	Request<ib_uverbs_create_qp> request{};
-	Response<ib_uverbs_create_qp_resp, bellhop_create_qp_resp> response{};
-	std::uint32_t comp_mask = attr->comp_mask;
+	RequestEx<ib_uverbs_ex_create_qp> request{};
+	Response<ib_uverbs_ex_create_qp_resp, bellhop_create_qp_resp> response{};
+	int error = ibv_cmd_create_qp_ex2(context, qp, attr, &request, sizeof(request),
+#if BELLHOP_PABI >= 65
+					  response.core(), sizeof(response), nullptr);
+#else
+					  response.core(), sizeof(response));
+#endif
 
-	// The command does not know them; there are none (check() above).
-	attr->comp_mask &= ~std::uint32_t{ IBV_QP_INIT_ATTR_CREATE_FLAGS };
-	int error = ibv_cmd_create_qp_ex(context, qp, attr, &request, sizeof(request),
-					 response.core(), sizeof(response));
-
-	attr->comp_mask = comp_mask;
 	if (error)
 		return error;
 	qp->forget_absent();

@@ -311,8 +311,14 @@ int ibv_cmd_modify_cq(ibv_cq *, ibv_modify_cq_attr *, void *cmd, std::size_t cmd
 int ibv_cmd_resize_cq(ibv_cq *, int cqe, void *cmd, std::size_t cmd_size,
 		      ib_uverbs_resize_cq_resp *, std::size_t resp_size);
 int ibv_cmd_destroy_cq(ibv_cq *);
-int ibv_cmd_create_qp_ex(ibv_context *, verbs_qp *, ibv_qp_init_attr_ex *, void *cmd,
-			 std::size_t cmd_size, ib_uverbs_create_qp_resp *, std::size_t resp_size);
+int ibv_cmd_create_qp_ex2(ibv_context *, verbs_qp *, ibv_qp_init_attr_ex *, void *cmd,
+#if BELLHOP_PABI >= 65
+			  std::size_t cmd_size, ib_uverbs_ex_create_qp_resp *,
+			  std::size_t resp_size, struct ibv_command_buffer *);
+#else
+			  std::size_t cmd_size, ib_uverbs_ex_create_qp_resp *,
+			  std::size_t resp_size);
+#endif
 int ibv_cmd_open_qp(ibv_context *, verbs_qp *, int vqp_size, ibv_qp_open_attr *, void *cmd,
 		    std::size_t cmd_size, ib_uverbs_create_qp_resp *, std::size_t resp_size);
 int ibv_cmd_modify_qp(ibv_qp *, ibv_qp_attr *, int attr_mask, void *cmd, std::size_t cmd_size);

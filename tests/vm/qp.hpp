@@ -117,6 +117,7 @@ struct QpShape {
 	ibv_srq *srq = nullptr; /* where it receives from */
 	bool windows = false; /* with @extended, those of memory windows as well */
 	bool atomic_writes = false; /* likewise */
+	uint32_t flags = 0; /* IBV_QP_CREATE_* */
 };
 
 /** A queue pair. */
@@ -137,6 +138,10 @@ public:
 		attr.sq_sig_all = shape.signal_all;
 		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 		attr.pd = pd;
+		if (shape.flags) {
+			attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+			attr.create_flags = shape.flags;
+		}
 		if (shape.extended) {
 			attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 			attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;

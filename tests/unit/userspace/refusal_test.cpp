@@ -69,7 +69,11 @@ TEST_F(QueuePairRefusal, OtherAttributesAreNotSupported)
 {
 	attr_.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	attr_.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	refused(EINVAL); /* It sends no datagrams. */
+	attr_.qp_type = IBV_QPT_UD;
+	attr_.create_flags |= IBV_QP_CREATE_SCATTER_FCS;
 	refused(EOPNOTSUPP);
+	attr_.qp_type = IBV_QPT_RC;
 	attr_.create_flags = 0;
 	attr_.comp_mask |= IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
 	refused(EOPNOTSUPP);

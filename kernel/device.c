@@ -24,6 +24,7 @@
 #include "proto/dm.h"
 #include "proto/group.h"
 #include "qp.h"
+#include "resource.h"
 #include "srq.h"
 #include "ucontext.h"
 #include "xrcd.h"
@@ -63,7 +64,9 @@ static const struct ib_device_ops device_ops = {
 	.detach_mcast = bellhop_mcast_detach,
 	.disassociate_ucontext = bellhop_ucontext_disassociate,
 	.enable_driver = bellhop_port_begin,
-	.fill_res_qp_entry = bellhop_qp_fill_res,
+	.fill_res_cq_entry = bellhop_resource_fill_cq,
+	.fill_res_mr_entry = bellhop_resource_fill_mr,
+	.fill_res_qp_entry = bellhop_resource_fill_qp,
 	.get_dma_mr = bellhop_mr_get_dma,
 	.get_hw_stats = bellhop_counters_get,
 	.get_link_layer = bellhop_port_link_layer,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* qp.c: the lifetime of queue pairs. */
-#include <rdma/rdma_netlink.h>
-#include <rdma/restrack.h>
 #include "cq.h"
 #include "device.h"
 #include "fault.h"
@@ -295,20 +293,5 @@ int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	bellhop_slot_free(qp->qpn);
 	free_rings(qp);
 	bellhop_quota_give(&qp->device->used.qps);
-	return 0;
-}
-
-int bellhop_qp_fill_res(struct sk_buff *msg, struct ib_qp *ibqp)
-{
-	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
-	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
-
-	if (!table)
-		return -EMSGSIZE;
-	if (rdma_nl_put_driver_u32(msg, "last_reason", READ_ONCE(qp->reason))) {
-		nla_nest_cancel(msg, table);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(msg, table);
 	return 0;
 }

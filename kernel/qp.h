@@ -244,6 +244,5 @@ int bellhop_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		      struct ib_udata *udata);
 int bellhop_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		     struct ib_qp_init_attr *init_attr);
-int bellhop_qp_fill_res(struct sk_buff *msg, struct ib_qp *ibqp);
 
 #endif

@@ -7,6 +7,7 @@
 #include "cq.h"
 #include "dmabuf.h"
 #include "mr.h"
+#include "resource.h"
 
 #ifndef BELLHOP_HAVE_CREATE_USER_CQ
 static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
@@ -53,6 +54,9 @@ static const struct ib_device_ops adapted_ops = {
 	.create_user_cq = bellhop_cq_create,
 #endif
 	.create_cq = create_cq,
+#ifdef BELLHOP_HAVE_FILL_RES_SRQ
+	.fill_res_srq_entry = bellhop_resource_fill_srq,
+#endif
 #ifdef BELLHOP_HAVE_DMAH
 	.reg_user_mr = bellhop_mr_register,
 	.reg_user_mr_dmabuf = bellhop_dmabuf_register,

@@ -253,7 +253,7 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 		      BELLHOP_REASON_RNR);
 		return true;
 	case BELLHOP_ANSWER_ABSENT:
-		if (send->limits.service != BELLHOP_SERVICE_RC)
+		if (!(send->limits.service & BELLHOP_SERVICES_RELIABLE))
 			bellhop_counters_count(&qp->device->counters,
 					       BELLHOP_COUNTER_DROPPED_NOBODY);
 		fallthrough;

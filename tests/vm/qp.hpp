@@ -131,38 +131,35 @@ public:
 		ibv_qp_init_attr_ex attr = {};
 
 		attr.send_cq = send_cq.get();
-		attr.recv_cq = recv_cq.get();
+		attr.recv_cq = shape.type == IBV_QPT_XRC_SEND ? nullptr : recv_cq.get();
 		attr.srq = shape.srq;
-		attr.cap = shape.cap;
-		attr.qp_type = shape.type;
-		attr.sq_sig_all = shape.signal_all;
 		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 		attr.pd = pd;
-		if (shape.flags) {
-			attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
-			attr.create_flags = shape.flags;
-		}
-		if (shape.extended) {
-			attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-			attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
-			if (shape.type != IBV_QPT_UD)
-				attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE |
-						       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
-			if (shape.type != IBV_QPT_UD && shape.windows)
-				attr.send_ops_flags |=
-					IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
-			if (shape.type == IBV_QPT_RC && shape.windows)
-				attr.send_ops_flags |= IBV_QP_EX_WITH_SEND_WITH_INV;
-			if (shape.type == IBV_QPT_RC && shape.atomic_writes)
-				attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_WRITE;
-			if (shape.type == IBV_QPT_RC)
-				attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-						       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-						       IBV_QP_EX_WITH_RDMA_READ;
-		}
-		qp_ = ibv_create_qp_ex(device.get(), &attr);
-		require_errno(qp_, "ibv_create_qp_ex");
-		cap_ = attr.cap;
+		create(attr, shape);
+	}
+
+	/** A target QP. */
+	Qp(const Device &device, ibv_xrcd *xrcd) : device_(device)
+	{
+		ibv_qp_init_attr_ex attr = {};
+
+		attr.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+		attr.xrcd = xrcd;
+		create(attr, { .cap = {}, .type = IBV_QPT_XRC_RECV });
+	}
+
+	/** One that is there already, maybe another process's. */
+	Qp(const Device &device, ibv_xrcd *xrcd, uint32_t qpn) : device_(device)
+	{
+		ibv_qp_open_attr attr = {};
+
+		attr.comp_mask =
+			IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+		attr.qp_num = qpn;
+		attr.xrcd = xrcd;
+		attr.qp_type = IBV_QPT_XRC_RECV;
+		qp_ = ibv_open_qp(device.get(), &attr);
+		require_errno(qp_, "ibv_open_qp");
 	}
 
 	~Qp()
@@ -258,6 +255,43 @@ public:
 	}
 
 private:
+	static uint64_t send_ops(const QpShape &shape)
+	{
+		const bool reliable = shape.type == IBV_QPT_RC || shape.type == IBV_QPT_XRC_SEND;
+		uint64_t ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+
+		if (shape.type != IBV_QPT_UD)
+			ops |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+		if (shape.type != IBV_QPT_UD && shape.windows)
+			ops |= IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
+		if (reliable && shape.windows)
+			ops |= IBV_QP_EX_WITH_SEND_WITH_INV;
+		if (reliable)
+			ops |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+			       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_RDMA_READ;
+		if (reliable && shape.atomic_writes)
+			ops |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+		return ops;
+	}
+
+	void create(ibv_qp_init_attr_ex &attr, const QpShape &shape)
+	{
+		attr.cap = shape.cap;
+		attr.qp_type = shape.type;
+		attr.sq_sig_all = shape.signal_all;
+		if (shape.flags) {
+			attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+			attr.create_flags = shape.flags;
+		}
+		if (shape.extended) {
+			attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+			attr.send_ops_flags = send_ops(shape);
+		}
+		qp_ = ibv_create_qp_ex(device_.get(), &attr);
+		require_errno(qp_, "ibv_create_qp_ex");
+		cap_ = attr.cap;
+	}
+
 	const Device &device_;
 	ibv_qp *qp_ = nullptr;
 	ibv_qp_cap cap_ = {};

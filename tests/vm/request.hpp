@@ -25,6 +25,7 @@ struct Send {
 	uint32_t qkey = 0;
 	uint64_t compare_add = 0; /* of an atomic, as is this: */
 	uint64_t swap = 0;
+	uint32_t srqn = 0; /* of XRC: which SRQ it is for */
 
 	bool is_atomic() const
 	{
@@ -43,6 +44,7 @@ inline ibv_send_wr to_wr(const Send &send)
 	wr.opcode = send.opcode;
 	wr.send_flags = send.flags;
 	wr.imm_data = send.imm;
+	wr.qp_type.xrc.remote_srqn = send.srqn;
 	if (send.ah) {
 		wr.wr.ud = { send.ah, send.qpn, send.qkey };
 	} else if (send.is_atomic()) {
@@ -101,6 +103,8 @@ inline int post_extended(const Qp &qp, const Send &send)
 	}
 	if (send.ah)
 		ibv_wr_set_ud_addr(ex, send.ah, send.qpn, send.qkey);
+	if (send.srqn)
+		ibv_wr_set_xrc_srqn(ex, send.srqn);
 	if (send.flags & IBV_SEND_INLINE) {
 		std::vector<ibv_data_buf> buffers;
 

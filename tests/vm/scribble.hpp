@@ -35,6 +35,7 @@ struct Sense {
 	std::vector<uint32_t> qpns; /* datagrams to these may arrive */
 	std::vector<uint32_t> qkeys; /* with these */
 	std::vector<uint32_t> windows = {}; /* rkeys of what may be bound to the memory of @sge */
+	std::vector<uint32_t> srqns = {}; /* of XRC: messages to these may arrive */
 };
 
 /** Writes nonsense, and now and then half sense, into one ring after another. Not thread safe. */
@@ -144,6 +145,7 @@ private:
 		head.flags = usually() ? random_() % 2 * BELLHOP_SQE_SIGNALED : random_();
 		head.num_sge = usually() ? num_sge : random_();
 		head.inline_length = usually() ? 0 : random_() % 600;
+		head.srqn = !sense_.srqns.empty() ? some(sense_.srqns) : usually() ? 0 : random_();
 		head.reserved = usually() ? 0 : random_();
 		return head;
 	}

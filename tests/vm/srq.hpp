@@ -23,6 +23,24 @@ public:
 		max_wr_ = attr.attr.max_wr;
 	}
 
+	/** One for XRC, whose receives complete in @cq. */
+	Srq(const Pd &pd, ibv_xrcd *xrcd, const Cq &cq, uint32_t max_wr = 64, uint32_t max_sge = 2)
+	{
+		ibv_srq_init_attr_ex attr = {};
+
+		attr.attr.max_wr = max_wr;
+		attr.attr.max_sge = max_sge;
+		attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+				 IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+		attr.srq_type = IBV_SRQT_XRC;
+		attr.pd = pd.get();
+		attr.xrcd = xrcd;
+		attr.cq = cq.get();
+		srq_ = ibv_create_srq_ex(pd.get()->context, &attr);
+		require_errno(srq_, "ibv_create_srq_ex");
+		max_wr_ = attr.attr.max_wr;
+	}
+
 	~Srq()
 	{
 		if (srq_)
@@ -35,6 +53,15 @@ public:
 	ibv_srq *get() const
 	{
 		return srq_;
+	}
+
+	/** Of one for XRC: what requests call it. */
+	uint32_t number() const
+	{
+		uint32_t number = 0;
+
+		require(!ibv_get_srq_num(srq_, &number), "ibv_get_srq_num");
+		return number;
 	}
 
 	/** At least what was asked for. */

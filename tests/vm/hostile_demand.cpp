@@ -136,25 +136,23 @@ private:
 		return waitpid(child, nullptr, 0) == child;
 	}
 
-	/* Pages that are moved out of the arena are nobody's to write any more. */
+	/*
+	 * Pages that are moved out of the arena are nobody's to write any more. They are used for
+	 * a while before; those of a file could still be reached through it.
+	 */
 	bool watch(uint8_t *at, size_t length)
 	{
-		void *moved = mremap(at, length, length,
-				     MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, room_);
-		std::vector<uint8_t> pattern(length, 0x5a);
-		bool sound = true;
+		const std::vector<uint8_t> pattern(length, 0x5a);
 
-		/* Only pages that nobody shares can be, and only where they are all alike. */
-		if (moved == MAP_FAILED)
-			return true;
-		if (!mprotect(moved, length, PROT_READ | PROT_WRITE)) {
-			std::memcpy(moved, pattern.data(), length);
-			usleep(300);
-			sound = tally().count(canaries,
-					      !std::memcmp(moved, pattern.data(), length));
-		}
-		place(room_, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1);
-		return sound;
+		place(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		      -1);
+		usleep(300);
+		if (mremap(at, length, length, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+			   room_) != room_)
+			return tally().count(canaries, false);
+		std::memcpy(room_, pattern.data(), length);
+		usleep(300);
+		return tally().count(canaries, !std::memcmp(room_, pattern.data(), length));
 	}
 
 	uint8_t *start_;

@@ -215,7 +215,7 @@ TEST_F(Null, does_not_change)
 	EXPECT_NE(ibv_rereg_mr(a.null.get(), IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
 			       access_all),
 		  0);
-	EXPECT_EQ(errno, EOPNOTSUPP);
+	EXPECT_EQ(errno, EINVAL);
 	expect_done(write({ a.nothing(8) }));
 }
 
@@ -308,6 +308,30 @@ TEST_F(NullRequest, is_taken_as_it_must_be)
 	for (const auto &[what, body] : spoilt)
 		EXPECT_EQ(call(body), EINVAL) << what;
 	EXPECT_EQ(call(sound(), 4), EINVAL);
+}
+
+/* libibverbs does not let a program ask for this. */
+TEST_F(NullRequest, leads_to_what_does_not_change)
+{
+	if (!is_bellhop())
+		GTEST_SKIP() << "the struct is bellhop's";
+	ASSERT_EQ(call(sound()), 0);
+	for (uint32_t flags = 1; flags < 8; flags++) {
+		const ib_uverbs_rereg_mr body = { .response = reinterpret_cast<uintptr_t>(&answer),
+						  .mr_handle = answer.mr_handle,
+						  .flags = flags,
+						  .start = 0,
+						  .length = 4096,
+						  .hca_va = 0,
+						  .pd_handle = pd.get()->handle,
+						  .access_flags = IBV_ACCESS_LOCAL_WRITE };
+		const Command command = Command::plain(IB_USER_VERBS_CMD_REREG_MR, body,
+						       sizeof(ib_uverbs_rereg_mr_resp));
+
+		EXPECT_LT(write(device.get()->cmd_fd, command.bytes.data(), command.bytes.size()),
+			  0);
+		EXPECT_EQ(errno, EOPNOTSUPP) << "flags " << flags;
+	}
 }
 
 int main(int argc, char **argv)

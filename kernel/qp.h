@@ -58,11 +58,13 @@ struct bellhop_srq;
  * @woken: set by a receiver that got a receive entry: do not wait for @resume_ns
  * @sqd_notify: tell when the queue is drained
  * @to_group: of a datagram, it goes to the members of a multicast group, one after the other
+ * @max_rd_atomic: reads that the peer takes; 0 is none
  * @peer_qpn: the destination QP; of a datagram, the entry's, or the member that is next
  * @peer_gid: the destination's; likewise
- * @max_rd_atomic: reads that the peer takes; 0 is none
  * @own_gid: of a datagram, the source's
  * @spared_qpn: the member that gets no copy of what is sent to a group: this QP, or 0
+ *
+ * What every message needs fills whole cache lines up to the first element of @wqe.
  */
 struct bellhop_sender {
 	struct bellhop_work_ring ring;
@@ -82,12 +84,12 @@ struct bellhop_sender {
 	bool woken;
 	bool sqd_notify;
 	bool to_group;
+	u8 max_rd_atomic;
 	u32 peer_qpn;
 	union ib_gid peer_gid;
-	u32 max_rd_atomic;
+	struct bellhop_send_wqe wqe;
 	union ib_gid own_gid;
 	u32 spared_qpn;
-	struct bellhop_send_wqe wqe;
 };
 
 /**

@@ -255,12 +255,12 @@ static s64 fetch(struct bellhop_demand *demand, unsigned long first, unsigned lo
 			return done ?: -EINTR;
 		got = fetch_some(demand, first + done, min_t(unsigned long, count - done, BATCH),
 				 how);
-		if (got == -EAGAIN)
-			tries++;
-		else if (got <= 0)
+		if (got <= 0 && got != -EAGAIN)
 			return done ?: got;
-		else
+		if (got > 0)
 			done += got;
+		else
+			tries++;
 		cond_resched();
 	}
 	return done ?: -EAGAIN;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // counter_test.cpp: counter.h: names of counters, and which of them a reason belongs to.
 #include <gtest/gtest.h>
-#include <regex>
 #include <set>
 #include <string>
 
@@ -18,7 +17,10 @@ TEST(counter, names__are_those_of_files_and_none_comes_twice)
 
 	for (const char *name : bellhop_counter_names) {
 		ASSERT_TRUE(name);
-		EXPECT_TRUE(std::regex_match(name, std::regex("[a-z][a-z0-9_]*"))) << name;
+		EXPECT_NE(*name, '\0');
+		EXPECT_EQ(std::string(name).find_first_not_of("abcdefghijklmnopqrstuvwxyz_"),
+			  std::string::npos)
+			<< name;
 		EXPECT_TRUE(seen.insert(name).second) << name;
 	}
 }

@@ -59,7 +59,7 @@ TEST_F(DmRegistration, with_access)
 	expect_result(EINVAL, 0, 8, access_all);
 	expect_result(EINVAL, 0, 8, zero_based | IBV_ACCESS_REMOTE_WRITE);
 	expect_result(EINVAL, 0, 8, zero_based | IBV_ACCESS_REMOTE_ATOMIC);
-	expect_result(EINVAL, 0, 8, zero_based | IBV_ACCESS_ON_DEMAND);
+	expect_result(EOPNOTSUPP, 0, 8, zero_based | IBV_ACCESS_ON_DEMAND);
 	expect_result(EINVAL, 0, 8, zero_based | 1 << 15);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include "handles.hpp"
+#include "noise.hpp"
 #include "written.hpp"
 #include <infiniband/verbs.h>
 #include <rdma/bellhop-abi.h>
@@ -291,7 +292,7 @@ public:
 					.reserved = 0 },
 				response, sizeof(ib_uverbs_ex_modify_qp_resp), 0);
 		default:
-			return noise(random, response);
+			return noise(handles_, random, response);
 		}
 	}
 
@@ -472,28 +473,6 @@ private:
 		wr.wr.ud.remote_qpn = random() % 0x20000;
 		wr.wr.ud.remote_qkey = random();
 		return wr;
-	}
-
-	/* Commands that the device has not, and bodies that no command has. */
-	Command noise(std::mt19937 &random, uint64_t response) const
-	{
-		Command command;
-		const size_t words = random() % 64;
-		const uint32_t number = random() % 64;
-
-		for (size_t i = 0; i < words; i++)
-			command.append(random() % 4 ? handles_.some(qp_object, random)
-						    : static_cast<uint32_t>(random()));
-		if (words >= 2)
-			std::memcpy(command.bytes.data(), &response, sizeof(response));
-		const ib_uverbs_cmd_hdr head = {
-			random() % 2 ? number : number | IB_USER_VERBS_CMD_FLAG_EXTENDED,
-			static_cast<uint16_t>(words + 2), static_cast<uint16_t>(random() % 64)
-		};
-		const auto *start = reinterpret_cast<const uint8_t *>(&head);
-		command.bytes.insert(command.bytes.begin(), start, start + sizeof(head));
-		command.response_at = words >= 2 ? sizeof(head) : 0;
-		return command;
 	}
 
 	const Handles &handles_;

@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define BELLHOP_ABI_VERSION 6
+#define BELLHOP_ABI_VERSION 7
 #define BELLHOP_DRIVER_ID 0x62656c6c
 
 /* The most that one work queue entry carries. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* mm.h: vm_flags_set() and vm_flags_clear(), which 6.3 brought; get_user_pages_remote() as it is since 6.5. */
+/*
+ * mm.h: vm_flags_set() and vm_flags_clear(), which 6.3 brought, and get_user_pages_remote() without
+ * the argument that 6.5 has dropped.
+ */
 #include_next <linux/mm.h>
 
 #ifndef BELLHOP_COMPAT_MM_H

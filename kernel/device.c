@@ -147,7 +147,9 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_rd_atom = BELLHOP_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = BELLHOP_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = BELLHOP_MAX_RD_ATOMIC * BELLHOP_MAX_QP;
-	attr->atomic_cap = IB_ATOMIC_GLOB;
+	/* Atomic to the processors, too; but UCX takes no other word than this for atomics at all.
+	 */
+	attr->atomic_cap = IB_ATOMIC_HCA;
 	attr->max_pkeys = 1;
 	attr->device_cap_flags =
 		IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE |

@@ -160,6 +160,10 @@ static int create_rings(struct bellhop_qp *qp, struct ib_ucontext *ibucontext,
 	send->limits.max_sge = cap->max_send_sge;
 	send->limits.max_inline = cap->max_inline_data;
 	send->limits.service = has_sends(qp->ibqp.qp_type) ? service_of(qp->ibqp.qp_type) : 0;
+	/* Some programs send inline what they have not asked for. */
+	if (has_sends(qp->ibqp.qp_type))
+		cap->max_inline_data = bellhop_wqe_inline_room(&send->limits);
+	send->limits.max_inline = cap->max_inline_data;
 	qp->sq_mapping =
 		create_ring(ibucontext, cap->max_send_wr, bellhop_wqe_send_stride(&send->limits),
 			    &send->ring, &resp->sq);

@@ -23,6 +23,13 @@ u32 bellhop_wqe_send_stride(const struct bellhop_wqe_limits *limits)
 	return round_up_to(head_bytes(limits) + payload, 64);
 }
 
+u32 bellhop_wqe_inline_room(const struct bellhop_wqe_limits *limits)
+{
+	u32 room = bellhop_wqe_send_stride(limits) - head_bytes(limits);
+
+	return room < BELLHOP_MAX_INLINE ? room : BELLHOP_MAX_INLINE;
+}
+
 u32 bellhop_wqe_recv_stride(const struct bellhop_wqe_limits *limits)
 {
 	u32 elements = limits->max_sge * (u32)sizeof(struct bellhop_sge);

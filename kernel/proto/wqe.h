@@ -69,6 +69,14 @@ struct bellhop_recv_wqe {
 u32 bellhop_wqe_send_stride(const struct bellhop_wqe_limits *limits);
 
 /**
+ * bellhop_wqe_inline_room() - inline bytes that an entry of a send queue can hold anyway
+ * @limits: what the queue is created for
+ *
+ * Return: @limits->max_inline at least; with as much, the stride is the same.
+ */
+u32 bellhop_wqe_inline_room(const struct bellhop_wqe_limits *limits);
+
+/**
  * bellhop_wqe_recv_stride() - bytes that each entry of a receive queue takes
  * @limits: what the queue is created for
  *

@@ -15,6 +15,17 @@ inline constexpr bellhop_wqe_limits kLimits = { 4, 64, BELLHOP_SERVICE_RC };
 inline constexpr bellhop_wqe_limits kWidest = { BELLHOP_MAX_SGE, BELLHOP_MAX_INLINE,
 						BELLHOP_SERVICE_RC };
 
+// Those that there are.
+inline std::vector<u8> opcodes()
+{
+	std::vector<u8> all;
+
+	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++)
+		if (bellhop_opcode_row(opcode)->services)
+			all.push_back(opcode);
+	return all;
+}
+
 // A slot on the heap, so that one byte too far is an error.
 template <typename Head>
 class Slot

@@ -19,10 +19,18 @@ bellhop_rqe recv_head(u32 num_sge)
 	return head;
 }
 
+bool is_word(u8 opcode)
+{
+	return bellhop_opcode_row(opcode)->traits & BELLHOP_OP_WORD;
+}
+
 // An entry that is right, with as little in it as can be.
 bellhop_sqe least_head(u8 opcode, u8 flags = 0)
 {
-	return send_head(opcode, flags, is_atomic(opcode));
+	const bool is_inline_word = is_word(opcode) && (flags & BELLHOP_SQE_INLINE);
+
+	return send_head(opcode, flags, is_atomic(opcode),
+			 is_inline_word ? BELLHOP_ATOMIC_BYTES : 0);
 }
 
 bellhop_reason decode_least(bellhop_send_wqe &wqe, const bellhop_sqe &head)
@@ -76,6 +84,26 @@ TEST(wqe, send_stride__is_never_less_than_what_is_decoded)
 								   max_inline));
 		}
 	}
+}
+
+TEST(wqe, inline_room__is_what_the_stride_has_anyway)
+{
+	for (bellhop_service service : { BELLHOP_SERVICE_RC, BELLHOP_SERVICE_UD }) {
+		for (u32 max_sge = 0; max_sge <= BELLHOP_MAX_SGE; max_sge++) {
+			for (u32 max_inline = 0; max_inline <= BELLHOP_MAX_INLINE; max_inline++) {
+				bellhop_wqe_limits limits = { max_sge, max_inline, service };
+				const u32 stride = bellhop_wqe_send_stride(&limits);
+				const u32 room = bellhop_wqe_inline_room(&limits);
+
+				ASSERT_GE(room, max_inline);
+				ASSERT_LE(room, u32{ BELLHOP_MAX_INLINE });
+				limits.max_inline = room;
+				ASSERT_EQ(bellhop_wqe_send_stride(&limits), stride);
+			}
+		}
+	}
+	const bellhop_wqe_limits one = { 1, 0, BELLHOP_SERVICE_RC };
+	EXPECT_EQ(bellhop_wqe_inline_room(&one), 32u);
 }
 
 TEST(wqe, recv_stride__holds_the_entry)
@@ -135,7 +163,7 @@ TEST(wqe, decode_send__copies_inline_bytes_to_the_last)
 
 TEST(wqe, decode_send__every_opcode_with_every_flag_it_takes)
 {
-	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++) {
+	for (u8 opcode : opcodes()) {
 		for (unsigned flags = 0; flags < 256; flags++) {
 			bellhop_send_wqe wqe;
 			bool taken = !(flags & ~unsigned(bellhop_opcode_row(opcode)->flags));
@@ -206,7 +234,7 @@ TEST(wqe, decode_send__an_srq_has_24_bits_and_is_xrc_s)
 
 TEST(wqe, decode_send__what_an_opcode_does_not_use_is_zero)
 {
-	for (u8 opcode = 0; opcode < BELLHOP_OPCODES; opcode++) {
+	for (u8 opcode : opcodes()) {
 		u16 traits = bellhop_opcode_row(opcode)->traits;
 		bool is_remote = traits & BELLHOP_OP_REMOTE;
 		bool has_ex = traits & (BELLHOP_OP_IMM | BELLHOP_OP_LOCAL | BELLHOP_OP_INVALIDATE);

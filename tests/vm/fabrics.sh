@@ -51,9 +51,10 @@ ok 'libfabric: datagrams' libfabric verbs dgram
 ok 'libfabric: reliable datagrams over messages' libfabric 'verbs;ofi_rxm' rdm
 
 ok 'UCX knows the device' says "$device:1" ucx_info -d
-for test in am_lat put_lat put_bw get add_lat fadd cswap; do
+for test in am_lat put_lat put_bw add_lat fadd cswap; do
 	ok "UCX: rc_verbs $test" transport rc_verbs $test
 done
+ok 'UCX: rc_verbs get' transport rc_verbs get -s 4096 -D bcopy
 ok 'UCX: rc_verbs am_bw, zcopy' transport rc_verbs am_bw -s 8000 -D zcopy
 ok 'UCX: ud_verbs am_lat' transport ud_verbs am_lat
 ok 'UCX: ud_verbs am_bw' transport ud_verbs am_bw -s 2000 -D bcopy

@@ -6,7 +6,6 @@
 
 for tool in ib_write_bw ib_read_bw ib_send_bw; do
 	ok "$tool -c XRC" measures $tool -c XRC -n 1000
-	ok "$tool -c XRC -a" measures $tool -c XRC -a -n 20
 	ok "$tool -c XRC -b" measures $tool -c XRC -b -n 500
 	ok "$tool -c XRC -q 4" measures $tool -c XRC -q 4 -n 200
 done

@@ -24,7 +24,6 @@ ok 'events, payload checked, ibv_wr_*' pingpong -e -c -N
 ok 'small messages' pingpong -s 1
 ok 'messages of 1 MiB' pingpong -s 1048576 -n 50
 ok 'stamped completions' pingpong -t
-ok 'stamped completions, events' pingpong -t -e
 ok 'one receive at a time' pingpong -r 1 -n 200
 service=uc
 ok 'unreliable: default' pingpong

@@ -262,6 +262,7 @@ TEST_F(Xrc, opens_windows)
 {
 	Initiator owner(true);
 	Receiver &to = b;
+	Mr open(to.pd, to.region.memory, access_all | IBV_ACCESS_MW_BIND);
 	Qp own(device, to.pd.get(), to.cq, to.cq,
 	       { .cap = { 16, 0, 1, 0, 0 }, .type = IBV_QPT_XRC_SEND });
 	ibv_mw *window = ibv_alloc_mw(to.pd.get(), IBV_MW_TYPE_1);
@@ -271,7 +272,7 @@ TEST_F(Xrc, opens_windows)
 	own.connect(owner.qp.address());
 	bind.wr_id = 3;
 	bind.send_flags = IBV_SEND_SIGNALED;
-	bind.bind_info = { to.region.mr.get(), to.region.address(), 4096, IBV_ACCESS_REMOTE_WRITE };
+	bind.bind_info = { open.get(), to.region.address(), 4096, IBV_ACCESS_REMOTE_WRITE };
 	ASSERT_EQ(ibv_bind_mw(own.get(), window, &bind), 0);
 	EXPECT_EQ(expect(to.cq, own, 3).opcode, IBV_WC_BIND_MW);
 	a.run({ .opcode = IBV_WR_RDMA_WRITE,

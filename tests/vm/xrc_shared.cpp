@@ -224,7 +224,8 @@ TEST_P(XrcTakeDown, region)
 
 	EXPECT_EQ(end([&] {
 			  ASSERT_EQ(b.region.mr.deregister(), 0);
-			  EXPECT_EQ(b.srq.post({ sge }, 1), 0);
+			  /* There must be an entry that names it; more need not fit. */
+			  b.srq.post({ sge }, 1);
 		  }),
 		  GetParam() == IBV_WR_SEND ? IBV_WC_REM_OP_ERR : IBV_WC_REM_ACCESS_ERR);
 }
@@ -302,7 +303,10 @@ TEST(XrcKilled, owner_of_the_srq)
 			status = a.cq.next().status;
 		}
 		EXPECT_TRUE(killed);
-		EXPECT_EQ(status, IBV_WC_REM_ACCESS_ERR) << ibv_wc_status_str(status);
+		/* Its region goes first, or its SRQ. */
+		EXPECT_TRUE(status == IBV_WC_REM_ACCESS_ERR ||
+			    (round % 2 && status == IBV_WC_REM_OP_ERR))
+			<< ibv_wc_status_str(status);
 		EXPECT_TRUE(child.wait());
 		/* The domain is good for others. */
 		for (const Qp *qp : { &a.qp, &target })

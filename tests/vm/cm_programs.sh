@@ -14,11 +14,11 @@ both() {
 	pair cm "$tool" -b $v4 "$@" -- "$tool" -s $v4 "$@"
 }
 
-# stored VERB: fio's own client and server. The server has more receives than the client has sends, since it connects
-# without a retry when there is none.
+# stored VERB: fio's own client and server. Not its sends: it connects without a retry when there is no receive, and
+# the server has none yet when it has accepted, so that a first send which arrives at once is one too early.
 stored() {
 	local common=(--thread --ioengine=rdma --size=4M --bs=64k --port=8765)
-	pair cm fio --name=receiver "${common[@]}" --iodepth=16 --rw=read -- \
+	pair cm fio --name=receiver "${common[@]}" --iodepth=4 --rw=read -- \
 		fio --name=sender "${common[@]}" --iodepth=4 --hostname=$v4 --verb="$1" --rw=write
 }
 
@@ -38,7 +38,7 @@ ok 'rdma_xclient' pair cm rdma_xserver -c r -- rdma_xclient -s $v4 -c r
 for test in rc_lat rc_bw rc_bi_bw rc_rdma_write_lat rc_rdma_write_bw rc_rdma_read_lat rc_rdma_read_bw rc_fetch_add_mr rc_compare_swap_mr; do
 	ok "qperf $test" measured $test
 done
-for verb in write read send; do
+for verb in write read; do
 	ok "fio $verb" stored $verb
 done
 finish

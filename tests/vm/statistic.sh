@@ -37,7 +37,7 @@ describes() {
 	ibv_rc_pingpong -d "$device" -g 0 -r 300 >"$scratch/server" 2>&1 </dev/null &
 	pid=$!
 	within 20 listening 18515 || status=1
-	text=$(run rdma resource show "$object" dev "$device" -dd)
+	text=$(run rdma resource show "$object" -dd)
 	echo "$text"
 	for words in "$@"; do
 		grep -qE -- "$words" <<<"$text" || { echo "does not say: $words"; status=1; }

@@ -15,42 +15,11 @@ static u64 execute(atomic64_t *word, const struct bellhop_send_wqe *wqe)
 	return atomic64_fetch_add(operands->compare_add, word);
 }
 
-/* The elements of the request. */
-static struct bellhop_cursor own_cursor(struct bellhop_qp *qp, u32 access)
-{
-	return (struct bellhop_cursor){
-		.device = qp->device,
-		.pdn = qp->pdn,
-		.access = access,
-		.side = BELLHOP_SIDE_REQUESTER,
-		.sge = qp->send.wqe.sge,
-		.fault = &qp->send.fault,
-		.qpn = qp->qpn,
-	};
-}
-
-/* The word that is named, of the responder's side. */
-static struct bellhop_cursor word_cursor(struct bellhop_qp *qp, const struct bellhop_qp *peer,
-					 const struct bellhop_sge *range)
-{
-	return (struct bellhop_cursor){
-		.device = peer->device,
-		.pdn = peer->pdn,
-		.qp_id = peer->id,
-		.access = qp->send.wqe.op->access,
-		.remote = true,
-		.side = BELLHOP_SIDE_RESPONDER,
-		.sge = range,
-		.fault = &qp->send.fault,
-		.qpn = qp->qpn,
-	};
-}
-
 static enum bellhop_reason change(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	const struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
-	struct bellhop_cursor cursor = word_cursor(qp, peer, &range);
+	struct bellhop_cursor cursor = bellhop_cursor_remote(qp, peer, &range);
 	enum bellhop_reason reason;
 	u32 together;
 	u8 *word;
@@ -78,14 +47,11 @@ static enum bellhop_reason change(struct bellhop_qp *qp, struct bellhop_qp *peer
 static struct bellhop_copy_result write_word(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	struct bellhop_sender *send = &qp->send;
-	const struct bellhop_sqe *head = &send->wqe.head;
 	struct bellhop_cursor to = { .inline_data = (u8 *)&send->found };
-	struct bellhop_cursor from = own_cursor(qp, 0);
+	struct bellhop_cursor from = bellhop_cursor_own(qp, 0);
 	struct bellhop_copy_result result = {};
 
-	if (head->flags & BELLHOP_SQE_INLINE)
-		from.inline_data = send->wqe.data;
-	if (head->num_sge || (head->flags & BELLHOP_SQE_INLINE)) {
+	if (send->wqe.head.num_sge || from.inline_data) {
 		result = bellhop_copy(&to, &from, sizeof(send->found), false);
 		bellhop_cursor_end(&from);
 	} else {
@@ -106,7 +72,7 @@ struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct 
 {
 	struct bellhop_sender *send = &qp->send;
 	struct bellhop_cursor from = { .inline_data = (u8 *)&send->found };
-	struct bellhop_cursor to = own_cursor(qp, BELLHOP_ACCESS_LOCAL_WRITE);
+	struct bellhop_cursor to = bellhop_cursor_own(qp, BELLHOP_ACCESS_LOCAL_WRITE);
 	struct bellhop_copy_result result = {};
 	u32 together;
 	u8 *memory;

@@ -70,54 +70,6 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 	return other;
 }
 
-/* The elements of the request, or its inline bytes. */
-static struct bellhop_cursor own_cursor(struct bellhop_qp *qp, u32 access)
-{
-	struct bellhop_send_wqe *wqe = &qp->send.wqe;
-
-	return (struct bellhop_cursor){
-		.device = qp->device,
-		.pdn = qp->pdn,
-		.access = access,
-		.side = BELLHOP_SIDE_REQUESTER,
-		.sge = wqe->sge,
-		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
-		.fault = &qp->send.fault,
-		.qpn = qp->qpn,
-	};
-}
-
-/* The elements of the receive entry that the message has taken. */
-static struct bellhop_cursor receive_cursor(struct bellhop_qp *qp, const struct bellhop_qp *peer)
-{
-	return (struct bellhop_cursor){
-		.device = peer->device,
-		.pdn = peer->recv.pdn,
-		.access = BELLHOP_ACCESS_LOCAL_WRITE,
-		.side = BELLHOP_SIDE_RESPONDER,
-		.sge = peer->recv.wqe.sge,
-		.fault = &qp->send.fault,
-		.qpn = qp->qpn,
-	};
-}
-
-/* The range that the request names. */
-static struct bellhop_cursor remote_cursor(struct bellhop_qp *qp, const struct bellhop_qp *peer,
-					   const struct bellhop_sge *range, u32 access)
-{
-	return (struct bellhop_cursor){
-		.device = peer->device,
-		.pdn = peer->pdn,
-		.qp_id = peer->id,
-		.access = access,
-		.remote = true,
-		.side = BELLHOP_SIDE_RESPONDER,
-		.sge = range,
-		.fault = &qp->send.fault,
-		.qpn = qp->qpn,
-	};
-}
-
 static noinline struct bellhop_copy_result
 carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool last)
 {
@@ -125,9 +77,9 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool las
 	bool read = wqe->op->traits & BELLHOP_OP_READ;
 	bool scatter = wqe->op->traits & BELLHOP_OP_SCATTER;
 	struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
-	struct bellhop_cursor own = own_cursor(qp, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0);
-	struct bellhop_cursor other = scatter ? receive_cursor(qp, peer)
-					      : remote_cursor(qp, peer, &range, wqe->op->access);
+	struct bellhop_cursor own = bellhop_cursor_own(qp, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0);
+	struct bellhop_cursor other = scatter ? bellhop_cursor_receive(qp, peer)
+					      : bellhop_cursor_remote(qp, peer, &range);
 	struct bellhop_copy_result result;
 
 	bellhop_cursor_seek(&own, qp->send.moved);
@@ -159,8 +111,8 @@ struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct 
 {
 	u32 length = qp->send.wqe.length;
 	struct bellhop_cursor header = { .inline_data = grh };
-	struct bellhop_cursor own = own_cursor(qp, 0);
-	struct bellhop_cursor other = receive_cursor(qp, peer);
+	struct bellhop_cursor own = bellhop_cursor_own(qp, 0);
+	struct bellhop_cursor other = bellhop_cursor_receive(qp, peer);
 	struct bellhop_copy_result result;
 
 	lockdep_assert_held(&peer->slot->lock);

@@ -7,6 +7,7 @@
 #include "fault.h"
 #include "grant.h"
 #include "null.h"
+#include "qp.h"
 
 /**
  * struct bellhop_cursor - where the next byte comes from or goes to
@@ -37,6 +38,63 @@ struct bellhop_cursor {
 	struct bellhop_fault **fault;
 	u32 qpn;
 };
+
+/**
+ * bellhop_cursor_own() - over the elements of a request, or its inline bytes
+ * @qp: the requester; the caller is its runner
+ * @access: what its keys must allow
+ *
+ * Context: any.
+ * Return: a cursor to be placed, as the next two.
+ */
+static inline struct bellhop_cursor bellhop_cursor_own(struct bellhop_qp *qp, u32 access)
+{
+	struct bellhop_send_wqe *wqe = &qp->send.wqe;
+
+	return (struct bellhop_cursor){
+		.device = qp->device,
+		.pdn = qp->pdn,
+		.access = access,
+		.side = BELLHOP_SIDE_REQUESTER,
+		.sge = wqe->sge,
+		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
+		.fault = &qp->send.fault,
+		.qpn = qp->qpn,
+	};
+}
+
+/* Over the elements of the receive entry that the request's message has taken at @peer. */
+static inline struct bellhop_cursor bellhop_cursor_receive(struct bellhop_qp *qp,
+							   const struct bellhop_qp *peer)
+{
+	return (struct bellhop_cursor){
+		.device = peer->device,
+		.pdn = peer->recv.pdn,
+		.access = BELLHOP_ACCESS_LOCAL_WRITE,
+		.side = BELLHOP_SIDE_RESPONDER,
+		.sge = peer->recv.wqe.sge,
+		.fault = &qp->send.fault,
+		.qpn = qp->qpn,
+	};
+}
+
+/* Over the range of @peer's that the request names; @range outlives the cursor. */
+static inline struct bellhop_cursor bellhop_cursor_remote(struct bellhop_qp *qp,
+							  const struct bellhop_qp *peer,
+							  const struct bellhop_sge *range)
+{
+	return (struct bellhop_cursor){
+		.device = peer->device,
+		.pdn = peer->pdn,
+		.qp_id = peer->id,
+		.access = qp->send.wqe.op->access,
+		.remote = true,
+		.side = BELLHOP_SIDE_RESPONDER,
+		.sge = range,
+		.fault = &qp->send.fault,
+		.qpn = qp->qpn,
+	};
+}
 
 /**
  * bellhop_cursor_seek() - places a new cursor

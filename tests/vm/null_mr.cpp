@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // null_mr.cpp: regions of nothing, of which zeros are read and where what is written is dropped, in
 // every place that a region of this side can have; and what they may not be used for.
+#include <memory>
 #include "datagram.hpp"
 #include "endpoint.hpp"
 #include "ktap.hpp"
@@ -267,14 +268,14 @@ class NullRequest : public testing::Test
 protected:
 	Registration sound() const
 	{
-		return registration_of_nothing(reinterpret_cast<uintptr_t>(&answer),
+		return registration_of_nothing(reinterpret_cast<uintptr_t>(answer.get()),
 					       pd.get()->handle);
 	}
 
 	/* @cut: bytes that the command has less. */
 	int call(const Registration &body, size_t cut = 0) const
 	{
-		Command command = Command::plain(IB_USER_VERBS_CMD_REG_MR, body, sizeof(answer));
+		Command command = Command::plain(IB_USER_VERBS_CMD_REG_MR, body, sizeof(*answer));
 
 		if (cut) {
 			command.bytes.resize(command.bytes.size() - cut);
@@ -287,7 +288,8 @@ protected:
 
 	Device device;
 	Pd pd{ device };
-	ib_uverbs_reg_mr_resp answer = {};
+	/* Not a member, since it ends in an array without a size. */
+	std::unique_ptr<ib_uverbs_reg_mr_resp> answer = std::make_unique<ib_uverbs_reg_mr_resp>();
 };
 
 TEST_F(NullRequest, is_taken_as_it_must_be)
@@ -317,8 +319,9 @@ TEST_F(NullRequest, leads_to_what_does_not_change)
 		GTEST_SKIP() << "the struct is bellhop's";
 	ASSERT_EQ(call(sound()), 0);
 	for (uint32_t flags = 1; flags < 8; flags++) {
-		const ib_uverbs_rereg_mr body = { .response = reinterpret_cast<uintptr_t>(&answer),
-						  .mr_handle = answer.mr_handle,
+		const ib_uverbs_rereg_mr body = { .response =
+							  reinterpret_cast<uintptr_t>(answer.get()),
+						  .mr_handle = answer->mr_handle,
 						  .flags = flags,
 						  .start = 0,
 						  .length = 4096,

@@ -22,6 +22,15 @@ static void drop_right_to_lock()
 	require_errno(!syscall(SYS_capset, &head, data), "capset");
 }
 
+/* From here on a MiB is all that may be locked. */
+static void limit_locked_memory()
+{
+	const rlimit limit = { 1 << 20, 1 << 20 };
+
+	drop_right_to_lock();
+	require_errno(!setrlimit(RLIMIT_MEMLOCK, &limit), "setrlimit");
+}
+
 /* Returns how many CQs of 64 KiB can be made before one is refused. */
 static int count_cqs(const Device &device)
 {
@@ -44,10 +53,7 @@ TEST(Memlock, bounds_rings)
 	if (!is_bellhop())
 		GTEST_SKIP() << "others count otherwise";
 	Child child([] {
-		const rlimit limit = { 1 << 20, 1 << 20 };
-
-		drop_right_to_lock();
-		setrlimit(RLIMIT_MEMLOCK, &limit);
+		limit_locked_memory();
 		Device device;
 		const int first = count_cqs(device), again = count_cqs(device);
 		note("%d CQs, and then %d again", first, again);
@@ -63,10 +69,7 @@ TEST(Memlock, bounds_device_memory)
 	if (!is_bellhop())
 		GTEST_SKIP() << "others count otherwise";
 	Child child([] {
-		const rlimit limit = { 1 << 20, 1 << 20 };
-
-		drop_right_to_lock();
-		setrlimit(RLIMIT_MEMLOCK, &limit);
+		limit_locked_memory();
 		Device device;
 		for (int i = 0; i < 50; i++) {
 			const Dm dm(device, 512 << 10);

@@ -3,12 +3,14 @@
 #ifndef BELLHOP_VM_MEMORY_HPP
 #define BELLHOP_VM_MEMORY_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <random>
 #include <span>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <vector>
 #include "device.hpp"
 
 namespace vm
@@ -28,6 +30,15 @@ inline void fill(std::span<uint8_t> bytes, uint64_t seed)
 		word ^= word << 17;
 		std::memcpy(&bytes[i], &word, std::min(sizeof(word), bytes.size() - i));
 	}
+}
+
+/** Whether @bytes are still what fill() has made of them. */
+inline bool is_filled(std::span<const uint8_t> bytes, uint64_t seed)
+{
+	std::vector<uint8_t> expected(bytes.size());
+
+	fill(expected, seed);
+	return std::ranges::equal(expected, bytes);
 }
 
 /** Whole pages, zeroed. @flags: more for mmap(), such as MAP_HUGETLB. */

@@ -262,12 +262,9 @@ TEST_F(OnDemand, fork_leaves_the_parent_its_pages)
 	const pid_t pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid) {
-		std::vector<uint8_t> before(length);
-
-		fill(before, 1);
 		if (read(to_child[0], &go, 1) != 1)
 			_exit(2);
-		_exit(std::memcmp(before.data(), b.memory.data(), length) ? 1 : 0);
+		_exit(is_filled(b.memory.bytes(), 1) ? 0 : 1);
 	}
 	expect_written(2);
 	expect_read(3);

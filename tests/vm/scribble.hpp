@@ -47,7 +47,16 @@ public:
 	{
 	}
 
-	/** One stroke. */
+	/** Stroke after stroke. */
+	void scribble_until(const Deadline &end)
+	{
+		while (!end.passed())
+			for (int i = 0; i < 50; i++)
+				scribble();
+	}
+
+private:
+	/* One stroke. */
 	void scribble()
 	{
 		const ScribbledRing &ring = rings_[random_() % rings_.size()];
@@ -69,7 +78,6 @@ public:
 			write_entry(ring);
 	}
 
-private:
 	bool usually()
 	{
 		return random_() % 32;

@@ -113,16 +113,27 @@ inline double attack_time(double seconds)
 	return given ? std::atof(given) : seconds;
 }
 
+/** An attacker returns this, or something greater, unless it has found what must not be. */
+inline constexpr int harmless = 10;
+
 /** How attackers ended. */
 struct Toll {
 	uint32_t lives = 0;
 	uint32_t killed = 0; /* had to be */
 	uint32_t crashed = 0;
 	std::map<int, uint32_t> endings = {}; /* by exit status */
-};
 
-/** An attacker returns this, or something greater, unless it has found what must not be. */
-inline constexpr int harmless = 10;
+	/** How many have said of themselves that they have done @deed, a bit of what they added to
+	 * harmless. */
+	uint32_t with(int deed) const
+	{
+		uint32_t total = 0;
+
+		for (const auto &[ending, count] : endings)
+			total += ending >= harmless && ((ending - harmless) & deed) ? count : 0;
+		return total;
+	}
+};
 
 /**
  * One attacker after another for @seconds, each in a process without its parent's files. What an

@@ -172,12 +172,7 @@ protected:
 	void feed()
 	{
 		while (!fed_) {
-			ibv_recv_wr wr = {}, *bad;
-			ibv_sge sge = b.region.sge(0, 1 << 20);
-
-			wr.sg_list = &sge;
-			wr.num_sge = 1;
-			ibv_post_srq_recv(b.srq.get(), &wr, &bad);
+			b.srq.post({ b.region.sge(0, 1 << 20) }, 0);
 			b.cq.poll();
 		}
 	}
@@ -262,12 +257,7 @@ TEST(XrcKilled, owner_of_the_srq)
 			qpn = line.hear<uint32_t>();
 			Qp target(device, xrcd.get(), qpn.value());
 			for (;;) {
-				ibv_recv_wr wr = {}, *bad;
-				ibv_sge sge = b.region.sge(0, 1 << 20);
-
-				wr.sg_list = &sge;
-				wr.num_sge = 1;
-				ibv_post_srq_recv(b.srq.get(), &wr, &bad);
+				b.srq.post({ b.region.sge(0, 1 << 20) }, 0);
 				b.cq.poll();
 			}
 			return 0;

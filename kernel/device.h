@@ -24,6 +24,7 @@ struct platform_device;
  * @srqs: shared receive queues
  * @pds: protection domains
  * @ahs: address handles
+ * @dm_bytes: of device memory, bytes
  *
  * Counted by proto/quota.h, by whoever makes and destroys one.
  */
@@ -33,6 +34,7 @@ struct bellhop_used {
 	u32 srqs;
 	u32 pds;
 	u32 ahs;
+	u32 dm_bytes;
 };
 
 /**
@@ -45,7 +47,6 @@ struct bellhop_used {
  * @used: its objects
  * @counters: what has happened on it
  * @keys: what the keys of its memory open
- * @dm_used: bytes of device memory that are taken
  */
 struct bellhop_device {
 	struct ib_device ibdev;
@@ -56,7 +57,6 @@ struct bellhop_device {
 	struct bellhop_used used;
 	struct bellhop_counters counters;
 	struct bellhop_keys keys;
-	atomic64_t dm_used;
 };
 
 static inline struct bellhop_device *bellhop_device_of(struct ib_device *ibdev)

@@ -12,6 +12,7 @@
 #include "mr.h"
 #include "pd.h"
 #include "proto/dm.h"
+#include "proto/quota.h"
 
 #define UVERBS_MODULE_NAME bellhop
 #include <rdma/uverbs_named_ioctl.h>
@@ -19,23 +20,6 @@
 static struct bellhop_dm *dm_of(struct ib_dm *ibdm)
 {
 	return container_of(ibdm, struct bellhop_dm, ibdm);
-}
-
-/* Of what the device has; other programs take of it at the same time. */
-static int take(struct bellhop_device *device, u64 bytes)
-{
-	s64 used = atomic64_read(&device->dm_used);
-
-	do {
-		if (!bellhop_dm_is_left(used, bytes))
-			return -ENOMEM;
-	} while (!atomic64_try_cmpxchg(&device->dm_used, &used, used + (s64)bytes));
-	return 0;
-}
-
-static void give_back(struct bellhop_device *device, u64 bytes)
-{
-	atomic64_sub((s64)bytes, &device->dm_used);
 }
 
 /* @length: in bytes, which the core knows of what is there already. */
@@ -53,7 +37,7 @@ static int tell(const struct bellhop_dm *dm, u64 length, struct uverbs_attr_bund
 struct ib_dm *bellhop_dm_alloc(struct ib_device *ibdev, struct ib_ucontext *ibucontext,
 			       struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs)
 {
-	struct bellhop_device *device = bellhop_device_of(ibdev);
+	u32 *used = &bellhop_device_of(ibdev)->used.dm_bytes;
 	u64 length = attr->length;
 	struct bellhop_dm *dm;
 	int err;
@@ -61,7 +45,7 @@ struct ib_dm *bellhop_dm_alloc(struct ib_device *ibdev, struct ib_ucontext *ibuc
 	err = bellhop_dm_check(length, attr->alignment);
 	if (err)
 		return ERR_PTR(err);
-	err = take(device, PAGE_ALIGN(length));
+	err = bellhop_quota_take_some(used, PAGE_ALIGN(length), BELLHOP_DM_TOTAL);
 	if (err)
 		return ERR_PTR(err);
 	err = -ENOMEM;
@@ -83,7 +67,7 @@ err_mapping:
 err_free:
 	kfree(dm);
 err_give_back:
-	give_back(device, PAGE_ALIGN(length));
+	bellhop_quota_give_some(used, PAGE_ALIGN(length));
 	return ERR_PTR(err);
 }
 
@@ -91,7 +75,8 @@ int bellhop_dm_dealloc(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 {
 	struct bellhop_dm *dm = dm_of(ibdm);
 
-	give_back(bellhop_device_of(ibdm->device), bellhop_mapping_length(dm->mapping));
+	bellhop_quota_give_some(&bellhop_device_of(ibdm->device)->used.dm_bytes,
+				bellhop_mapping_length(dm->mapping));
 	bellhop_mapping_destroy(dm->mapping);
 	kfree(dm);
 	return 0;

@@ -25,14 +25,4 @@ static inline int bellhop_dm_check(u64 length, u32 log_align)
 	return length > BELLHOP_DM_TOTAL ? -ENOMEM : 0;
 }
 
-/**
- * bellhop_dm_is_left() - whether so much is left
- * @used: bytes that are taken; not more than there are
- * @bytes: that are asked for
- */
-static inline bool bellhop_dm_is_left(u64 used, u64 bytes)
-{
-	return bytes <= BELLHOP_DM_TOTAL - used;
-}
-
 #endif /* BELLHOP_PROTO_DM_H */

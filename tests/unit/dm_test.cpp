@@ -28,13 +28,3 @@ TEST(dm, check__alignments_up_to_the_smallest_page)
 	EXPECT_EQ(bellhop_dm_check(64, BELLHOP_DM_LOG_ALIGN_MAX + 1), -EINVAL);
 	EXPECT_EQ(bellhop_dm_check(64, ~0u), -EINVAL);
 }
-
-TEST(dm, is_left__until_all_is_taken)
-{
-	EXPECT_TRUE(bellhop_dm_is_left(0, BELLHOP_DM_TOTAL));
-	EXPECT_FALSE(bellhop_dm_is_left(1, BELLHOP_DM_TOTAL));
-	EXPECT_TRUE(bellhop_dm_is_left(BELLHOP_DM_TOTAL - 4096, 4096));
-	EXPECT_FALSE(bellhop_dm_is_left(BELLHOP_DM_TOTAL - 4096, 4097));
-	EXPECT_FALSE(bellhop_dm_is_left(BELLHOP_DM_TOTAL, 1));
-	EXPECT_FALSE(bellhop_dm_is_left(4096, ~0ULL));
-}

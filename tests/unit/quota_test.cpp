@@ -27,6 +27,35 @@ TEST(quota, take__none_where_none_may_be)
 	EXPECT_EQ(used, 0u);
 }
 
+TEST(quota, take_some__until_all_is_taken)
+{
+	constexpr u32 all = 4u << 20;
+	const auto is_left = [](u32 used, u32 count) {
+		const u32 before = used;
+		const bool taken = !bellhop_quota_take_some(&used, count, all);
+
+		EXPECT_EQ(used, taken ? before + count : before);
+		return taken;
+	};
+
+	EXPECT_TRUE(is_left(0, all));
+	EXPECT_FALSE(is_left(1, all));
+	EXPECT_TRUE(is_left(all - 4096, 4096));
+	EXPECT_FALSE(is_left(all - 4096, 4097));
+	EXPECT_FALSE(is_left(all, 1));
+	EXPECT_FALSE(is_left(4096, ~0u));
+}
+
+TEST(quota, give_some__makes_room_for_as_many)
+{
+	u32 used = 10;
+
+	bellhop_quota_give_some(&used, 4);
+	EXPECT_EQ(used, 6u);
+	EXPECT_EQ(bellhop_quota_take_some(&used, 5, 10), -ENOMEM);
+	EXPECT_EQ(bellhop_quota_take_some(&used, 4, 10), 0);
+}
+
 TEST(quota, give__makes_room_for_one)
 {
 	u32 used = 3;

@@ -3,9 +3,8 @@
 // and locks while requests of all kinds fetch and use them.
 #include <mutex>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include "datagram.hpp"
 #include "demand.hpp"
+#include "letters.hpp"
 #include "seed.hpp"
 #include "tally.hpp"
 #include "victim.hpp"
@@ -100,7 +99,7 @@ public:
 						 offset, length));
 			return true;
 		case 7:
-			return tally().count(forks, share());
+			return tally().count(forks, share_memory());
 		case 8:
 			tally().count(locks, !mlock(at, length));
 			return !munlock(at, length);
@@ -126,15 +125,6 @@ private:
 						   MADV_DONTFORK, MADV_MERGEABLE, MADV_REMOVE };
 
 		return advices[random() % std::size(advices)];
-	}
-
-	static bool share()
-	{
-		const pid_t child = fork();
-
-		if (!child)
-			_exit(0);
-		return waitpid(child, nullptr, 0) == child;
 	}
 
 	/*
@@ -322,35 +312,14 @@ private:
 
 	void write_letters(const Deadline &end, uint32_t seed)
 	{
-		static constexpr uint32_t qkey = 0x22222222;
 		std::mt19937 random(seed);
-		Cq cq(device_, 64), recv_cq(device_, 64);
-		Qp qp(device_, pd_.get(), cq, recv_cq, { .type = IBV_QPT_UD });
-		AddressHandle ah(pd_, device_.gid());
+		Letters letters(device_, pd_);
 
 		setpriority(PRIO_PROCESS, 0, 10); /* likewise */
-		qp.open(qkey);
 		while (!end.passed()) {
-			ibv_sge from = some_sge(random);
+			const ibv_sge room = { some_place(random, 2048), 2048, keys().lkey };
 
-			from.length = std::min(from.length, 1024u);
-			post_recv(qp, { { some_place(random, 2048), 2048, keys().lkey } }, 1);
-			post(qp, { .sges = { from },
-				   .ah = ah.get(),
-				   .qpn = qp.get()->qp_num,
-				   .qkey = qkey });
-			const std::optional<ibv_wc> wc = cq.wait();
-			if (!wc)
-				_exit(2);
-			bool failed = wc->status != IBV_WC_SUCCESS;
-			while (const std::optional<ibv_wc> received = recv_cq.poll()) {
-				failed |= received->status != IBV_WC_SUCCESS;
-				tally().count(datagrams, received->status == IBV_WC_SUCCESS);
-			}
-			if (failed) {
-				qp.modify(to_state(IBV_QPS_RESET));
-				qp.open(qkey);
-			}
+			tally().count(datagrams, letters.exchange(some_sge(random), room));
 		}
 	}
 

@@ -3,7 +3,7 @@
 // while requests use it, and regions over the device's own pages.
 #include <mutex>
 #include <sys/resource.h>
-#include "datagram.hpp"
+#include "letters.hpp"
 #include "raw.hpp"
 #include "seed.hpp"
 #include "spot.hpp"
@@ -16,54 +16,11 @@ using namespace vm::spot;
 struct Key {
 	uint64_t place;
 	uint32_t length, lkey, rkey;
-};
 
-/* A QP that sends datagrams to itself. */
-class Letters
-{
-public:
-	Letters(const Device &device, const Pd &pd)
-	    : cq_(device, 64), qp_(device, pd.get(), cq_, cq_, { .type = IBV_QPT_UD }),
-	      ah_(pd, device.gid())
+	ibv_sge sge() const
 	{
-		require_errno(!(errno = qp_.open(qkey)), "to RTS");
+		return { place, length, lkey };
 	}
-
-	/** Sends from one region to another. Returns whether it arrived; a QP that has failed
-	 * begins again. */
-	bool exchange(const Key &from, const Key &to)
-	{
-		const ibv_sge room = { to.place, to.length, to.lkey };
-
-		require(!post_recv(qp_, { room }, 1), "ibv_post_recv");
-		post(qp_, { .opcode = IBV_WR_SEND,
-			    .sges = { { from.place, std::min(from.length, 1024u), from.lkey } },
-			    .flags = IBV_SEND_SIGNALED,
-			    .ah = ah_.get(),
-			    .qpn = qp_.get()->qp_num,
-			    .qkey = qkey });
-		/* A failed one is the last. */
-		bool succeeds = true;
-		for (int i = 0; i < 2 && succeeds; i++) {
-			const std::optional<ibv_wc> wc = cq_.wait();
-
-			if (!wc)
-				_exit(2);
-			succeeds = wc->status == IBV_WC_SUCCESS;
-		}
-		if (succeeds)
-			return true;
-		qp_.modify(to_state(IBV_QPS_RESET));
-		require_errno(!(errno = qp_.open(qkey)), "to RTS");
-		return false;
-	}
-
-private:
-	static constexpr uint32_t qkey = 0x22222222;
-
-	Cq cq_;
-	Qp qp_;
-	AddressHandle ah_;
 };
 
 class Attacker
@@ -207,10 +164,11 @@ private:
 				qp.modify(to_state(IBV_QPS_RESET));
 				qp.connect(qp.address());
 			}
-			tally().count(letters.exchange(some_key(random), some_key(random))
-					      ? datagrams
-					      : lost_datagrams,
-				      true);
+			tally().count(
+				letters.exchange(some_key(random).sge(), some_key(random).sge())
+					? datagrams
+					: lost_datagrams,
+				true);
 			/* Rings that are regions are written, and what is written is executed. */
 			lseek(kick_, target_.qpn, SEEK_SET);
 		}

@@ -3,7 +3,6 @@
 // somebody else's by then, and nothing waits for what does not come.
 #include <atomic>
 #include <future>
-#include <sys/wait.h>
 #include "child.hpp"
 #include "demand.hpp"
 #include "holdings.hpp"
@@ -136,14 +135,7 @@ TEST(DemandTraffic, is_right_while_the_process_forks)
 {
 	Pair pair;
 	DemandRegion a(pair.a.pd, length), b(pair.b.pd, length);
-	Nuisance nuisance([] {
-		const pid_t pid = fork();
-
-		if (!pid)
-			_exit(0);
-		require_errno(pid > 0, "fork");
-		waitpid(pid, nullptr, 0);
-	});
+	Nuisance nuisance([] { require(share_memory(), "fork"); });
 
 	expect_right_bytes(pair, a, b, 3);
 	EXPECT_GT(nuisance.stop(), 0u);

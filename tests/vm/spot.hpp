@@ -5,7 +5,7 @@
 #define BELLHOP_VM_SPOT_HPP
 
 #include <memory>
-#include <sys/wait.h>
+#include "child.hpp"
 #include "dm.hpp"
 #include "mappings.hpp"
 #include "tally.hpp"
@@ -161,7 +161,7 @@ public:
 							 0, part));
 			break;
 		case 6:
-			tally().count(forks, share());
+			tally().count(forks, share_memory());
 			break;
 		default:
 			usleep(random() % 1000);
@@ -222,15 +222,6 @@ private:
 		}
 		start = moved;
 		return true;
-	}
-
-	static bool share()
-	{
-		const pid_t child = fork();
-
-		if (!child)
-			_exit(0);
-		return waitpid(child, nullptr, 0) == child;
 	}
 
 	bool is_left_alone() const

@@ -83,6 +83,32 @@ struct bellhop_modify_srq {
 	__aligned_u64 answer; /* a struct bellhop_ring_map; 0 in the other steps */
 };
 
+/*
+ * Which bytes of a frame say to which of its receive queues a QP gives it, in the order in which
+ * they are hashed. The values are those of enum ibv_rx_hash_fields.
+ */
+enum bellhop_hash_fields {
+	BELLHOP_HASH_SRC_IPV4 = 1 << 0,
+	BELLHOP_HASH_DST_IPV4 = 1 << 1,
+	BELLHOP_HASH_SRC_IPV6 = 1 << 2,
+	BELLHOP_HASH_DST_IPV6 = 1 << 3,
+	BELLHOP_HASH_SRC_PORT_TCP = 1 << 4,
+	BELLHOP_HASH_DST_PORT_TCP = 1 << 5,
+	BELLHOP_HASH_SRC_PORT_UDP = 1 << 6,
+	BELLHOP_HASH_DST_PORT_UDP = 1 << 7,
+};
+
+#define BELLHOP_HASH_FIELDS 0xff
+#define BELLHOP_HASH_KEY_BYTES 40
+
+/* Follows the core's CREATE_QP where there is an indirection table: the key of a Toeplitz hash. */
+struct bellhop_create_qp {
+	__u32 hash_fields; /* enum bellhop_hash_fields */
+	__u32 reserved;
+	__u8 hash_key[BELLHOP_HASH_KEY_BYTES];
+};
+
+/* Of a receive work queue as well, which has no @sq. A queue that there is not is all zero. */
 struct bellhop_create_qp_resp {
 	struct bellhop_ring_map sq;
 	struct bellhop_ring_map rq;
@@ -446,6 +472,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_create_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq) == 8);
 BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_modify_srq) == 16);
+BELLHOP_ASSERT(sizeof(struct bellhop_create_qp) == 48);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_qp_resp) == 48);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_srq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_reg_mr) == 8);

@@ -47,11 +47,11 @@ static enum bellhop_reason change(struct bellhop_qp *qp, struct bellhop_qp *peer
 static struct bellhop_copy_result write_word(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	struct bellhop_sender *send = &qp->send;
-	struct bellhop_cursor to = { .inline_data = (u8 *)&send->found };
+	struct bellhop_cursor to = bellhop_cursor_memory(&send->found, sizeof(send->found));
 	struct bellhop_cursor from = bellhop_cursor_own(qp, 0);
 	struct bellhop_copy_result result = {};
 
-	if (send->wqe.head.num_sge || from.inline_data) {
+	if (send->wqe.head.num_sge || from.memory) {
 		result = bellhop_copy(&to, &from, sizeof(send->found), false);
 		bellhop_cursor_end(&from);
 	} else {
@@ -71,7 +71,7 @@ static struct bellhop_copy_result write_word(struct bellhop_qp *qp, struct bellh
 struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	struct bellhop_sender *send = &qp->send;
-	struct bellhop_cursor from = { .inline_data = (u8 *)&send->found };
+	struct bellhop_cursor from = bellhop_cursor_memory(&send->found, sizeof(send->found));
 	struct bellhop_cursor to = bellhop_cursor_own(qp, BELLHOP_ACCESS_LOCAL_WRITE);
 	struct bellhop_copy_result result = {};
 	u32 together;

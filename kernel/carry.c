@@ -78,8 +78,9 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool las
 	bool scatter = wqe->op->traits & BELLHOP_OP_SCATTER;
 	struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 	struct bellhop_cursor own = bellhop_cursor_own(qp, read ? BELLHOP_ACCESS_LOCAL_WRITE : 0);
-	struct bellhop_cursor other = scatter ? bellhop_cursor_receive(qp, peer)
-					      : bellhop_cursor_remote(qp, peer, &range);
+	struct bellhop_cursor other =
+		scatter ? bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn)
+			: bellhop_cursor_remote(qp, peer, &range);
 	struct bellhop_copy_result result;
 
 	bellhop_cursor_seek(&own, qp->send.moved);
@@ -110,9 +111,9 @@ struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct 
 						  u8 *grh)
 {
 	u32 length = qp->send.wqe.length;
-	struct bellhop_cursor header = { .inline_data = grh };
+	struct bellhop_cursor header = bellhop_cursor_memory(grh, BELLHOP_GRH_BYTES);
 	struct bellhop_cursor own = bellhop_cursor_own(qp, 0);
-	struct bellhop_cursor other = bellhop_cursor_receive(qp, peer);
+	struct bellhop_cursor other = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
 	struct bellhop_copy_result result;
 
 	lockdep_assert_held(&peer->slot->lock);

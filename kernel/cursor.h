@@ -20,7 +20,8 @@
  * @sge: the current element; ends of the list are the caller's to respect
  * @done: bytes of it that lie behind
  * @grant: what its key opens, referenced; NULL until it is needed, and of a null region
- * @inline_data: instead of all that, bytes in the kernel's own memory
+ * @memory: instead of all that, bytes in the kernel's own memory
+ * @room: how many
  * @fault: where the requester keeps its last fault
  * @qpn: the requester's number
  */
@@ -34,7 +35,8 @@ struct bellhop_cursor {
 	const struct bellhop_sge *sge;
 	u32 done;
 	struct bellhop_grant *grant;
-	u8 *inline_data;
+	u8 *memory;
+	u32 room;
 	struct bellhop_fault **fault;
 	u32 qpn;
 };
@@ -57,15 +59,19 @@ static inline struct bellhop_cursor bellhop_cursor_own(struct bellhop_qp *qp, u3
 		.access = access,
 		.side = BELLHOP_SIDE_REQUESTER,
 		.sge = wqe->sge,
-		.inline_data = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
+		.memory = wqe->head.flags & BELLHOP_SQE_INLINE ? wqe->data : NULL,
+		.room = sizeof(wqe->data),
 		.fault = &qp->send.fault,
 		.qpn = qp->qpn,
 	};
 }
 
-/* Over the elements of the receive entry that the request's message has taken at @peer. */
-static inline struct bellhop_cursor bellhop_cursor_receive(struct bellhop_qp *qp,
-							   const struct bellhop_qp *peer)
+/*
+ * Over the elements of the receive entry that a message has taken at @peer. Whoever sends it keeps
+ * its last fault in @fault, and has the number @qpn, or 0.
+ */
+static inline struct bellhop_cursor bellhop_cursor_receive(const struct bellhop_qp *peer,
+							   struct bellhop_fault **fault, u32 qpn)
 {
 	return (struct bellhop_cursor){
 		.device = peer->device,
@@ -73,9 +79,15 @@ static inline struct bellhop_cursor bellhop_cursor_receive(struct bellhop_qp *qp
 		.access = BELLHOP_ACCESS_LOCAL_WRITE,
 		.side = BELLHOP_SIDE_RESPONDER,
 		.sge = peer->recv.wqe.sge,
-		.fault = &qp->send.fault,
-		.qpn = qp->qpn,
+		.fault = fault,
+		.qpn = qpn,
 	};
+}
+
+/* Over the kernel's own memory. */
+static inline struct bellhop_cursor bellhop_cursor_memory(void *memory, u32 bytes)
+{
+	return (struct bellhop_cursor){ .memory = memory, .room = bytes };
 }
 
 /* Over the range of @peer's that the request names; @range outlives the cursor. */
@@ -107,7 +119,7 @@ static inline void bellhop_cursor_seek(struct bellhop_cursor *cursor, u32 offset
 {
 	cursor->grant = NULL;
 	cursor->done = offset;
-	if (cursor->inline_data)
+	if (cursor->memory)
 		return;
 	/* An offset at the end of an element stays there, so that no list is left. */
 	while (cursor->done && cursor->done > cursor->sge->length) {
@@ -153,9 +165,9 @@ static __always_inline enum bellhop_reason bellhop_cursor_span(struct bellhop_cu
 	enum bellhop_reason reason;
 	u64 together;
 
-	if (cursor->inline_data) {
-		*memory = cursor->inline_data + cursor->done;
-		*length = BELLHOP_MAX_INLINE - cursor->done;
+	if (cursor->memory) {
+		*memory = cursor->memory + cursor->done;
+		*length = cursor->room - cursor->done;
 		return BELLHOP_REASON_NONE;
 	}
 	while (cursor->done == cursor->sge->length) {

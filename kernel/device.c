@@ -47,6 +47,7 @@ static const struct ib_device_ops device_ops = {
 	.alloc_xrcd = bellhop_xrcd_alloc,
 	.attach_mcast = bellhop_mcast_attach,
 	.create_ah = bellhop_ah_create,
+	.create_flow = bellhop_rule_create,
 	.create_qp = bellhop_qp_create,
 	.create_srq = bellhop_srq_create,
 	.create_user_ah = bellhop_ah_create,
@@ -59,6 +60,7 @@ static const struct ib_device_ops device_ops = {
 	.dereg_mr = bellhop_mr_deregister,
 	.destroy_ah = bellhop_ah_destroy,
 	.destroy_cq = bellhop_cq_destroy,
+	.destroy_flow = bellhop_rule_destroy,
 	.destroy_qp = bellhop_qp_destroy,
 	.destroy_srq = bellhop_srq_destroy,
 	.detach_mcast = bellhop_mcast_detach,
@@ -151,10 +153,11 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	 */
 	attr->atomic_cap = IB_ATOMIC_HCA;
 	attr->max_pkeys = 1;
-	attr->device_cap_flags =
-		IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE |
-		IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_MEM_WINDOW |
-		IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_XRC | IB_DEVICE_ATOMIC_WRITE;
+	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_MEM_WINDOW |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_XRC |
+				 IB_DEVICE_ATOMIC_WRITE | IB_DEVICE_MANAGED_FLOW_STEERING;
 	attr->kernel_cap_flags =
 		IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK | IBK_ON_DEMAND_PAGING;
 	attr->odp_caps.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
@@ -198,6 +201,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 {
 	struct bellhop_device *device = bellhop_device_of(ibdev);
 
+	bellhop_tap_exit(device);
 	if (device->owns_netdev)
 		bellhop_netdev_destroy(device->netdev);
 	else
@@ -223,6 +227,8 @@ static struct bellhop_device *alloc_device(const char *name)
 		goto err_counters;
 	}
 	bellhop_keys_init(&device->keys);
+	bellhop_rules_init(&device->rules);
+	bellhop_tap_init(device);
 
 	ibdev = &device->ibdev;
 	ibdev->node_type = RDMA_NODE_IB_CA;

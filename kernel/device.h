@@ -6,6 +6,8 @@
 #include <rdma/ib_verbs.h>
 #include "counters.h"
 #include "keys.h"
+#include "rule.h"
+#include "tap.h"
 
 struct net_device;
 struct platform_device;
@@ -47,6 +49,8 @@ struct bellhop_used {
  * @used: its objects
  * @counters: what has happened on it
  * @keys: what the keys of its memory open
+ * @rules: which of its QPs get which frames of the interface's
+ * @tap: how they get them
  */
 struct bellhop_device {
 	struct ib_device ibdev;
@@ -57,6 +61,8 @@ struct bellhop_device {
 	struct bellhop_used used;
 	struct bellhop_counters counters;
 	struct bellhop_keys keys;
+	struct bellhop_rules rules;
+	struct bellhop_tap tap;
 };
 
 static inline struct bellhop_device *bellhop_device_of(struct ib_device *ibdev)

@@ -16,8 +16,12 @@ static netdev_tx_t drop(struct sk_buff *skb, struct net_device *netdev)
 	return NETDEV_TX_OK;
 }
 
+/* Nothing comes in that could be kept out. */
+static void set_rx_mode(struct net_device *netdev) {}
+
 static const struct net_device_ops netdev_ops = {
 	.ndo_start_xmit = drop,
+	.ndo_set_rx_mode = set_rx_mode,
 	.ndo_set_mac_address = eth_mac_addr,
 	.ndo_validate_addr = eth_validate_addr,
 };
@@ -41,7 +45,7 @@ static void setup(struct net_device *netdev)
 	netdev->ethtool_ops = &ethtool_ops;
 	netdev->flags |= IFF_NOARP;
 	netdev->flags &= ~IFF_MULTICAST;
-	netdev->priv_flags |= IFF_NO_QUEUE;
+	netdev->priv_flags |= IFF_NO_QUEUE | IFF_UNICAST_FLT;
 	netdev->mtu = DEFAULT_MTU;
 	netdev->max_mtu = ETH_MAX_MTU;
 	eth_hw_addr_random(netdev);

@@ -107,7 +107,7 @@ int bellhop_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u1
 int bellhop_port_immutable(struct ib_device *ibdev, u32 port_num,
 			   struct ib_port_immutable *immutable)
 {
-	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP | RDMA_CORE_PORT_RAW_PACKET;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	immutable->gid_tbl_len = GID_TABLE_LEN;
 	immutable->pkey_tbl_len = 1;

@@ -80,6 +80,8 @@ static enum bellhop_service service_of(enum ib_qp_type type)
 	case IB_QPT_XRC_INI:
 	case IB_QPT_XRC_TGT:
 		return BELLHOP_SERVICE_XRC;
+	case IB_QPT_RAW_PACKET:
+		return BELLHOP_SERVICE_RAW;
 	default:
 		return 0;
 	}

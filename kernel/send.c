@@ -17,13 +17,11 @@
 #include "device.h"
 #include "mw.h"
 #include "qp.h"
+#include "raw.h"
 #include "respond.h"
 #include "run.h"
 #include "send.h"
 #include "slot.h"
-
-/* Copied under a spinlock at most: a few ten microseconds. */
-#define STEP_BYTES (64U << 10)
 
 static void fail(struct bellhop_qp *qp, enum bellhop_reason reason)
 {
@@ -133,6 +131,8 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	}
 	if (!reason && send->limits.service == BELLHOP_SERVICE_UD)
 		reason = bellhop_datagram_address(qp);
+	else if (!reason && send->limits.service == BELLHOP_SERVICE_RAW)
+		reason = bellhop_raw_check(qp);
 	if (reason)
 		complete_faulty(qp, bellhop_wqe_status(reason), reason);
 	return true;
@@ -235,8 +235,9 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 
 	/* Only a receive that is posted from here on is worth waking up for. */
 	WRITE_ONCE(send->woken, false);
-	bytes = min(send->wqe.length - send->moved, STEP_BYTES);
-	answer = bellhop_respond(qp, bytes);
+	bytes = min(send->wqe.length - send->moved, BELLHOP_STEP_BYTES);
+	answer = likely(send->limits.service != BELLHOP_SERVICE_RAW) ? bellhop_respond(qp, bytes)
+								     : bellhop_raw_send(qp);
 	if (unlikely(send->to_group) && has_copies(qp, share, answer.kind, bytes))
 		return true;
 	switch (answer.kind) {

@@ -8,6 +8,9 @@
 struct bellhop_qp;
 struct bellhop_share;
 
+/* Of payload, in a step: copied under a spinlock at most, for a few ten microseconds. */
+#define BELLHOP_STEP_BYTES (64U << 10)
+
 /**
  * bellhop_send_step() - takes an entry, or carries on with one
  * @qp: the caller is its runner

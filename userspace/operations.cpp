@@ -7,6 +7,7 @@
 #include "context.hpp"
 #include "device.hpp"
 #include "dm.hpp"
+#include "flow.hpp"
 #include "mr.hpp"
 #include "mw.hpp"
 #include "pd.hpp"
@@ -34,6 +35,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.create_ah = create_ah;
 	ops.create_cq = create_cq;
 	ops.create_cq_ex = create_cq_ex;
+	ops.create_flow = create_flow;
 	ops.create_qp = create_qp;
 	ops.create_qp_ex = create_qp_ex;
 	ops.create_srq = create_srq;
@@ -44,6 +46,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.dereg_mr = dereg_mr;
 	ops.destroy_ah = destroy_ah;
 	ops.destroy_cq = destroy_cq;
+	ops.destroy_flow = destroy_flow;
 	ops.destroy_qp = destroy_qp;
 	ops.destroy_srq = destroy_srq;
 	ops.detach_mcast = ibv_cmd_detach_mcast;

@@ -15,10 +15,12 @@ enum Service : std::uint8_t {
 	SERVICE_UC = 1 << 1,
 	SERVICE_UD = 1 << 2,
 	SERVICE_XRC = 1 << 3,
+	SERVICE_RAW = 1 << 4, // whole frames of the link's
 	SERVICES_RELIABLE = SERVICE_RC | SERVICE_XRC,
 	SERVICES_CONNECTED = SERVICES_RELIABLE | SERVICE_UC,
 	SERVICES_ADDRESSED = SERVICE_UD | SERVICE_XRC, // each request says whom it is for
-	SERVICES_ALL = SERVICES_CONNECTED | SERVICE_UD,
+	SERVICES_IBA = SERVICES_CONNECTED | SERVICE_UD,
+	SERVICES_ALL = SERVICES_IBA | SERVICE_RAW,
 };
 
 // SERVICE_NONE of a type that there is not.
@@ -34,6 +36,8 @@ constexpr Service service_of(ibv_qp_type type) noexcept
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
 		return SERVICE_XRC;
+	case IBV_QPT_RAW_PACKET:
+		return SERVICE_RAW;
 	default:
 		return SERVICE_NONE;
 	}

@@ -177,7 +177,8 @@ struct verbs_context_ops {
 	verbs_op create_counters;
 	ibv_cq *(*create_cq)(ibv_context *, int cqe, ibv_comp_channel *, int comp_vector);
 	ibv_cq_ex *(*create_cq_ex)(ibv_context *, ibv_cq_init_attr_ex *);
-	verbs_op create_flow, create_flow_action_esp;
+	ibv_flow *(*create_flow)(ibv_qp *, ibv_flow_attr *);
+	verbs_op create_flow_action_esp;
 	ibv_qp *(*create_qp)(ibv_pd *, ibv_qp_init_attr *);
 	ibv_qp *(*create_qp_ex)(ibv_context *, ibv_qp_init_attr_ex *);
 	verbs_op create_rwq_ind_table;
@@ -193,7 +194,8 @@ struct verbs_context_ops {
 	BELLHOP_OPS_65(destroy_comp_cntr)
 	verbs_op destroy_counters;
 	int (*destroy_cq)(ibv_cq *);
-	verbs_op destroy_flow, destroy_flow_action;
+	int (*destroy_flow)(ibv_flow *);
+	verbs_op destroy_flow_action;
 	int (*destroy_qp)(ibv_qp *);
 	verbs_op destroy_rwq_ind_table;
 	int (*destroy_srq)(ibv_srq *);
@@ -327,6 +329,9 @@ int ibv_cmd_query_qp(ibv_qp *, ibv_qp_attr *, int attr_mask, ibv_qp_init_attr *,
 int ibv_cmd_destroy_qp(ibv_qp *);
 int ibv_cmd_attach_mcast(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 int ibv_cmd_detach_mcast(ibv_qp *, const ibv_gid *, std::uint16_t lid);
+int ibv_cmd_create_flow(ibv_qp *, ibv_flow *, ibv_flow_attr *, void *driver_data,
+			std::size_t driver_size);
+int ibv_cmd_destroy_flow(ibv_flow *);
 int ibv_cmd_create_srq(ibv_pd *, ibv_srq *, ibv_srq_init_attr *, void *cmd, std::size_t cmd_size,
 		       ib_uverbs_create_srq_resp *, std::size_t resp_size);
 int ibv_cmd_create_srq_ex(ibv_context *, verbs_srq *, ibv_srq_init_attr_ex *, void *cmd,

@@ -14,8 +14,10 @@ class QueuePair;
 // The operations that can be asked for of a QP, of enum ibv_qp_create_send_ops_flags.
 constexpr std::uint64_t work_requests_of(Service service) noexcept
 {
-	std::uint64_t operations = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+	std::uint64_t operations = IBV_QP_EX_WITH_SEND;
 
+	if (service & SERVICES_IBA)
+		operations |= IBV_QP_EX_WITH_SEND_WITH_IMM;
 	if (service & SERVICES_CONNECTED)
 		operations |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 			      IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW;

@@ -36,6 +36,7 @@ const char *const bellhop_counter_names[] = {
 	[BELLHOP_COUNTER_DROPPED_ADDRESS] = "dropped_wrong_address",
 	[BELLHOP_COUNTER_DROPPED_NO_RECEIVE] = "dropped_no_receive",
 	[BELLHOP_COUNTER_DROPPED_TOO_LONG] = "dropped_too_long",
+	[BELLHOP_COUNTER_DROPPED_NO_ROOM] = "dropped_no_room",
 	[BELLHOP_COUNTER_MULTICAST_SENT] = "multicast_sent",
 	[BELLHOP_COUNTER_MULTICAST_COPIES] = "multicast_copies",
 	[BELLHOP_COUNTER_KICKS] = "kicks",

@@ -44,13 +44,14 @@ enum bellhop_counter {
 	BELLHOP_COUNTER_BAD_RECEIVES,
 	BELLHOP_COUNTER_RECV_TOO_SHORT,
 	BELLHOP_COUNTER_OUT_OF_SEQUENCE,
-	/* Messages of UC and UD that were lost. */
+	/* Messages of UC and UD that were lost, and frames. */
 	BELLHOP_COUNTER_DROPPED_NOBODY, /* no QP has the number */
 	BELLHOP_COUNTER_DROPPED_STATE, /* the QP takes none */
 	BELLHOP_COUNTER_DROPPED_QKEY,
 	BELLHOP_COUNTER_DROPPED_ADDRESS, /* it is not the port's, or not reached from here */
 	BELLHOP_COUNTER_DROPPED_NO_RECEIVE,
 	BELLHOP_COUNTER_DROPPED_TOO_LONG,
+	BELLHOP_COUNTER_DROPPED_NO_ROOM, /* in a queue of the interface */
 	/* Datagrams to groups, and their copies. */
 	BELLHOP_COUNTER_MULTICAST_SENT,
 	BELLHOP_COUNTER_MULTICAST_COPIES,

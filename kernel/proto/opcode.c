@@ -42,7 +42,7 @@ const struct bellhop_opcode bellhop_opcode_rows[] = {
 		},
 	[BELLHOP_WR_SEND] =
 		{
-			.services = CONNECTED | BELLHOP_SERVICE_UD,
+			.services = CONNECTED | BELLHOP_SERVICE_UD | BELLHOP_SERVICE_RAW,
 			.traits = BELLHOP_OP_RECV | BELLHOP_OP_SCATTER,
 			.flags = SEND_FLAGS,
 			.wc = BELLHOP_WC_SEND,

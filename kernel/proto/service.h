@@ -12,6 +12,7 @@ enum bellhop_service {
 	BELLHOP_SERVICE_UC = 1 << 1,
 	BELLHOP_SERVICE_UD = 1 << 2,
 	BELLHOP_SERVICE_XRC = 1 << 3,
+	BELLHOP_SERVICE_RAW = 1 << 4, /* packets of the link's, and no service of the IBA */
 	BELLHOP_SERVICES_RELIABLE = BELLHOP_SERVICE_RC | BELLHOP_SERVICE_XRC,
 	/* Each request says whom it is for: a QP, or an SRQ. */
 	BELLHOP_SERVICES_ADDRESSED = BELLHOP_SERVICE_UD | BELLHOP_SERVICE_XRC,

@@ -18,7 +18,8 @@ constexpr u8 kFlags =
 constexpr u8 kLocalFlags = BELLHOP_SQE_FENCE | BELLHOP_SQE_SIGNALED;
 constexpr u8 kReliable = BELLHOP_SERVICE_RC | BELLHOP_SERVICE_XRC;
 constexpr u8 kConnected = kReliable | BELLHOP_SERVICE_UC;
-constexpr u8 kAll = kConnected | BELLHOP_SERVICE_UD;
+constexpr u8 kMessages = kConnected | BELLHOP_SERVICE_UD;
+constexpr u8 kAll = kMessages | BELLHOP_SERVICE_RAW;
 
 struct Row {
 	u8 opcode;
@@ -37,7 +38,7 @@ struct Row {
 	  IBV_WC_RECV_RDMA_WITH_IMM, IBV_ACCESS_REMOTE_WRITE },
 	{ BELLHOP_WR_SEND, IBV_WR_SEND, kAll, BELLHOP_OP_RECV | BELLHOP_OP_SCATTER, kFlags,
 	  IBV_WC_SEND, IBV_WC_RECV, 0 },
-	{ BELLHOP_WR_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM, kAll,
+	{ BELLHOP_WR_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM, kMessages,
 	  BELLHOP_OP_RECV | BELLHOP_OP_SCATTER | BELLHOP_OP_IMM, kFlags, IBV_WC_SEND, IBV_WC_RECV,
 	  0 },
 	{ BELLHOP_WR_RDMA_READ, IBV_WR_RDMA_READ, kReliable, BELLHOP_OP_REMOTE | BELLHOP_OP_READ,

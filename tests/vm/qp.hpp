@@ -258,11 +258,14 @@ private:
 	static uint64_t send_ops(const QpShape &shape)
 	{
 		const bool reliable = shape.type == IBV_QPT_RC || shape.type == IBV_QPT_XRC_SEND;
-		uint64_t ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+		const bool connected = reliable || shape.type == IBV_QPT_UC;
+		uint64_t ops = IBV_QP_EX_WITH_SEND;
 
-		if (shape.type != IBV_QPT_UD)
+		if (shape.type != IBV_QPT_RAW_PACKET)
+			ops |= IBV_QP_EX_WITH_SEND_WITH_IMM;
+		if (connected)
 			ops |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
-		if (shape.type != IBV_QPT_UD && shape.windows)
+		if (connected && shape.windows)
 			ops |= IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
 		if (reliable && shape.windows)
 			ops |= IBV_QP_EX_WITH_SEND_WITH_INV;

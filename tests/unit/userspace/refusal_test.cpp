@@ -38,10 +38,16 @@ protected:
 
 TEST_F(QueuePairRefusal, OtherTypesAreNotSupported)
 {
-	for (ibv_qp_type type : { IBV_QPT_RAW_PACKET, IBV_QPT_DRIVER }) {
-		attr_.qp_type = type;
-		refused(EOPNOTSUPP);
-	}
+	attr_.qp_type = IBV_QPT_DRIVER;
+	refused(EOPNOTSUPP);
+}
+
+TEST_F(QueuePairRefusal, FramesAreOnlySent)
+{
+	attr_.qp_type = IBV_QPT_RAW_PACKET;
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr_.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+	refused(EOPNOTSUPP);
 }
 
 TEST_F(QueuePairRefusal, DatagramsHaveNoRemoteMemory)

@@ -25,8 +25,10 @@
 #include "proto/group.h"
 #include "qp.h"
 #include "resource.h"
+#include "rss.h"
 #include "srq.h"
 #include "ucontext.h"
+#include "wq.h"
 #include "xrcd.h"
 
 static void dealloc_driver(struct ib_device *ibdev);
@@ -49,8 +51,10 @@ static const struct ib_device_ops device_ops = {
 	.create_ah = bellhop_ah_create,
 	.create_flow = bellhop_rule_create,
 	.create_qp = bellhop_qp_create,
+	.create_rwq_ind_table = bellhop_table_create,
 	.create_srq = bellhop_srq_create,
 	.create_user_ah = bellhop_ah_create,
+	.create_wq = bellhop_wq_create,
 	.dealloc_dm = bellhop_dm_dealloc,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_mw = bellhop_mw_dealloc,
@@ -62,7 +66,9 @@ static const struct ib_device_ops device_ops = {
 	.destroy_cq = bellhop_cq_destroy,
 	.destroy_flow = bellhop_rule_destroy,
 	.destroy_qp = bellhop_qp_destroy,
+	.destroy_rwq_ind_table = bellhop_table_destroy,
 	.destroy_srq = bellhop_srq_destroy,
+	.destroy_wq = bellhop_wq_destroy,
 	.detach_mcast = bellhop_mcast_detach,
 	.disassociate_ucontext = bellhop_ucontext_disassociate,
 	.enable_driver = bellhop_port_begin,
@@ -78,6 +84,7 @@ static const struct ib_device_ops device_ops = {
 	.modify_cq = bellhop_cq_modify,
 	.modify_qp = bellhop_qp_modify,
 	.modify_srq = bellhop_srq_modify,
+	.modify_wq = bellhop_wq_modify,
 	.poll_cq = bellhop_inbox_poll,
 	.post_recv = bellhop_post_recv,
 	.post_send = bellhop_post_send,
@@ -99,6 +106,7 @@ static const struct ib_device_ops device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_mw, bellhop_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, bellhop_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, bellhop_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_rwq_ind_table, bellhop_table, ibtable),
 	INIT_RDMA_OBJ_SIZE(ib_srq, bellhop_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, bellhop_ucontext, ibucontext),
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, bellhop_xrcd, ibxrcd),
@@ -143,6 +151,10 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq = BELLHOP_MAX_SRQ;
 	attr->max_srq_wr = BELLHOP_MAX_SRQ_WR;
 	attr->max_srq_sge = BELLHOP_MAX_SGE;
+	attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
+	attr->rss_caps.max_rwq_indirection_tables = BELLHOP_MAX_QP;
+	attr->rss_caps.max_rwq_indirection_table_size = BELLHOP_MAX_TABLE;
+	attr->max_wq_type_rq = BELLHOP_MAX_QP;
 	attr->max_mcast_grp = BELLHOP_MAX_GROUPS;
 	attr->max_mcast_qp_attach = BELLHOP_MAX_MEMBERS;
 	attr->max_total_mcast_qp_attach = BELLHOP_MAX_ATTACHMENTS;

@@ -53,6 +53,9 @@ static int check(const struct bellhop_qp *qp, const struct ib_qp_attr *attr, int
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : now;
 	int err;
 
+	/* Without queues there are no states: what others receive is theirs to stop. */
+	if (qp->recv.rss)
+		return -EOPNOTSUPP;
 	/* Automatic path migration and resizing of the queues. */
 	if ((mask & ~IB_QP_ATTR_STANDARD_BITS) || (mask & (IB_QP_ALT_PATH | IB_QP_CAP)))
 		return -EOPNOTSUPP;
@@ -190,6 +193,24 @@ int bellhop_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, str
 	if (!err) {
 		remember(&qp->attr, attr, mask);
 		apply(qp, attr, mask);
+	}
+	spin_unlock(&qp->slot->lock);
+	bellhop_run_release(qp);
+	mutex_unlock(&qp->modify_lock);
+	return err;
+}
+
+int bellhop_qp_move(struct bellhop_qp *qp, u32 from, enum bellhop_qp_state to)
+{
+	const struct ib_qp_attr attr = { .qp_state = (enum ib_qp_state)to };
+	int err = -EINVAL;
+
+	mutex_lock(&qp->modify_lock);
+	bellhop_run_hold(qp);
+	spin_lock(&qp->slot->lock);
+	if (from & BIT(bellhop_qp_state(qp))) {
+		apply(qp, &attr, IB_QP_STATE);
+		err = 0;
 	}
 	spin_unlock(&qp->slot->lock);
 	bellhop_run_release(qp);

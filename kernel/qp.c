@@ -8,6 +8,7 @@
 #include "proto/quota.h"
 #include "qp.h"
 #include "receive.h"
+#include "rss.h"
 #include "run.h"
 #include "slot.h"
 #include "srq.h"
@@ -87,25 +88,28 @@ static enum bellhop_service service_of(enum ib_qp_type type)
 	}
 }
 
-static bool has_sends(enum ib_qp_type type)
+/* Of what is given to other receive queues, there is no other queue. */
+static bool may_send(const struct ib_qp_init_attr *attr)
 {
-	return type != IB_QPT_XRC_TGT;
+	return attr->qp_type != IB_QPT_XRC_TGT && !attr->rwq_ind_tbl;
 }
 
-static bool has_receives(enum ib_qp_type type)
+static bool may_receive(const struct ib_qp_init_attr *attr)
 {
-	return type != IB_QPT_XRC_INI && type != IB_QPT_XRC_TGT;
+	return attr->qp_type != IB_QPT_XRC_INI && attr->qp_type != IB_QPT_XRC_TGT &&
+	       !attr->rwq_ind_tbl;
 }
 
-/* What is asked for of a queue that the type does not have means nothing. */
+/* What is asked for of a queue that there cannot be means nothing. */
 static void forget_absent(struct ib_qp_init_attr *attr)
 {
-	if (!has_sends(attr->qp_type)) {
+	if (!may_send(attr)) {
+		attr->send_cq = NULL;
 		attr->cap.max_send_wr = 0;
 		attr->cap.max_send_sge = 0;
 		attr->cap.max_inline_data = 0;
 	}
-	if (!has_receives(attr->qp_type)) {
+	if (!may_receive(attr)) {
 		attr->cap.max_recv_wr = 0;
 		attr->cap.max_recv_sge = 0;
 		attr->recv_cq = NULL;
@@ -124,8 +128,7 @@ static int check_init(const struct ib_qp_init_attr *attr)
 		return -EOPNOTSUPP;
 	if (attr->create_flags && attr->qp_type != IB_QPT_UD)
 		return -EINVAL;
-	if ((has_sends(attr->qp_type) && !attr->send_cq) ||
-	    (has_receives(attr->qp_type) && !attr->recv_cq) ||
+	if ((may_send(attr) && !attr->send_cq) || (may_receive(attr) && !attr->recv_cq) ||
 	    (attr->qp_type == IB_QPT_XRC_TGT && !attr->xrcd))
 		return -EINVAL;
 	if (cap->max_send_wr > BELLHOP_MAX_QP_WR || cap->max_recv_wr > BELLHOP_MAX_QP_WR ||
@@ -154,16 +157,17 @@ static struct bellhop_mapping *create_ring(struct ib_ucontext *ibucontext, u32 w
 }
 
 static int create_rings(struct bellhop_qp *qp, struct ib_ucontext *ibucontext,
-			struct ib_qp_cap *cap, struct bellhop_create_qp_resp *resp)
+			struct ib_qp_init_attr *attr, struct bellhop_create_qp_resp *resp)
 {
 	struct bellhop_sender *send = &qp->send;
 	struct bellhop_receiver *recv = &qp->recv;
+	struct ib_qp_cap *cap = &attr->cap;
 
 	send->limits.max_sge = cap->max_send_sge;
 	send->limits.max_inline = cap->max_inline_data;
-	send->limits.service = has_sends(qp->ibqp.qp_type) ? service_of(qp->ibqp.qp_type) : 0;
+	send->limits.service = attr->send_cq ? service_of(attr->qp_type) : 0;
 	/* Some programs send inline what they have not asked for. */
-	if (has_sends(qp->ibqp.qp_type))
+	if (attr->send_cq)
 		cap->max_inline_data = bellhop_wqe_inline_room(&send->limits);
 	send->limits.max_inline = cap->max_inline_data;
 	qp->sq_mapping =
@@ -217,28 +221,22 @@ static void set_sides(struct bellhop_qp *qp, const struct ib_qp_init_attr *attr)
 	recv->epoch = bellhop_qp_new_epoch();
 }
 
-int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+int bellhop_qp_begin(struct bellhop_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
-	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
 	struct bellhop_ucontext *ucontext =
 		rdma_udata_to_drv_context(udata, struct bellhop_ucontext, ibucontext);
 	struct bellhop_create_qp_resp resp = {};
 	int err;
 
-	forget_absent(attr);
-	err = check_init(attr);
-	if (err)
-		return err;
 	if (ucontext && udata->outlen < sizeof(resp))
 		return -EINVAL;
-
-	qp->device = bellhop_device_of(ibqp->device);
+	qp->device = bellhop_device_of(qp->ibqp.device);
 	err = bellhop_quota_take(&qp->device->used.qps, BELLHOP_MAX_QP);
 	if (err)
 		return err;
-	qp->pdn = ibqp->pd ? bellhop_pd_number(ibqp->pd) : BELLHOP_PD_NONE;
+	qp->pdn = qp->ibqp.pd ? bellhop_pd_number(qp->ibqp.pd) : BELLHOP_PD_NONE;
 	qp->id = bellhop_qp_new_epoch();
-	if (!has_sends(ibqp->qp_type))
+	if (!attr->send_cq && !attr->recv_cq)
 		qp->context_id = BELLHOP_QP_UNUSABLE;
 	else
 		qp->context_id = ucontext ? ucontext->id : 0;
@@ -246,7 +244,7 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	mutex_init(&qp->modify_lock);
 	bellhop_run_setup(qp);
 
-	err = create_rings(qp, ucontext ? &ucontext->ibucontext : NULL, &attr->cap, &resp);
+	err = create_rings(qp, ucontext ? &ucontext->ibucontext : NULL, attr, &resp);
 	if (err)
 		goto err_quota;
 	if (!ucontext) {
@@ -265,14 +263,9 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	err = ucontext ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
 	if (err)
 		goto err_slot;
-	ibqp->qp_num = qp->qpn;
 	qp->recv.cqe_qpn = qp->recv.xrcd ? qp->qpn | BELLHOP_CQE_XRC : qp->qpn;
 	bellhop_counters_add(qp);
 	bellhop_slot_publish(qp->slot, qp->qpn, qp);
-	if (ibqp->qp_type == IB_QPT_GSI) {
-		ibqp->qp_num = BELLHOP_GSI_QPN;
-		bellhop_gsi_add(&qp->gsi, qp->device, qp->qpn);
-	}
 	return 0;
 
 err_slot:
@@ -284,13 +277,9 @@ err_quota:
 	return err;
 }
 
-int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
+void bellhop_qp_end(struct bellhop_qp *qp)
 {
-	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
-
 	/* No peer, kick or waiter finds it any more; then its own runner ends. */
-	if (ibqp->qp_type == IB_QPT_GSI)
-		bellhop_gsi_remove(&qp->gsi);
 	bellhop_slot_withdraw(qp->slot);
 	bellhop_run_stop(qp);
 	bellhop_receive_abandon(qp);
@@ -299,5 +288,44 @@ int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	bellhop_slot_free(qp->qpn);
 	free_rings(qp);
 	bellhop_quota_give(&qp->device->used.qps);
+}
+
+int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
+	int err;
+
+	if (attr->rwq_ind_tbl && (attr->qp_type != IB_QPT_RAW_PACKET || attr->cap.max_send_wr))
+		return -EOPNOTSUPP;
+	forget_absent(attr);
+	err = check_init(attr);
+	if (err)
+		return err;
+	if (attr->rwq_ind_tbl) {
+		qp->recv.rss = bellhop_rss_create(attr->rwq_ind_tbl, udata);
+		if (IS_ERR(qp->recv.rss))
+			return PTR_ERR(qp->recv.rss);
+	}
+	err = bellhop_qp_begin(qp, attr, udata);
+	if (err) {
+		kfree(qp->recv.rss);
+		return err;
+	}
+	ibqp->qp_num = qp->qpn;
+	if (ibqp->qp_type == IB_QPT_GSI) {
+		ibqp->qp_num = BELLHOP_GSI_QPN;
+		bellhop_gsi_add(&qp->gsi, qp->device, qp->qpn);
+	}
+	return 0;
+}
+
+int bellhop_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
+
+	if (ibqp->qp_type == IB_QPT_GSI)
+		bellhop_gsi_remove(&qp->gsi);
+	bellhop_qp_end(qp);
+	kfree(qp->recv.rss);
 	return 0;
 }

@@ -35,6 +35,7 @@ struct bellhop_cq;
 struct bellhop_device;
 struct bellhop_fault;
 struct bellhop_mapping;
+struct bellhop_rss;
 struct bellhop_slot;
 struct bellhop_srq;
 
@@ -101,6 +102,7 @@ struct bellhop_sender {
  * between two steps
  * @pdn: the protection domain of what the entries name
  * @xrcd: of a target QP, its XRC domain; or NULL
+ * @rss: of a QP whose frames others receive, which of them does; or NULL
  * @cqe_qpn: what completions call the QP
  * @limits: what the receive queue's entries may hold
  * @min_rnr_timer: how long senders are to wait for a receive
@@ -119,6 +121,7 @@ struct bellhop_receiver {
 	union ib_gid gid;
 	struct bellhop_srq *srq;
 	struct ib_xrcd *xrcd;
+	struct bellhop_rss *rss;
 	u32 pdn;
 	u32 cqe_qpn;
 	struct bellhop_wqe_limits limits;
@@ -238,6 +241,36 @@ void bellhop_qp_fail(struct bellhop_qp *qp, enum bellhop_reason reason);
  * Context: the caller holds the slot's lock and is the runner.
  */
 void bellhop_qp_fail_send(struct bellhop_qp *qp, enum bellhop_reason reason);
+
+/**
+ * bellhop_qp_begin() - makes the kernel's part of a QP, or of what receives as one
+ * @qp: zeroed, but for what the core has set; its device and type at least
+ * @attr: what is asked for, and has been checked; what is there is put in its place
+ * @udata: is answered by a struct bellhop_create_qp_resp; NULL of a consumer in the kernel
+ *
+ * Context: may sleep.
+ * Return: 0, with the QP published; or a negative errno.
+ */
+int bellhop_qp_begin(struct bellhop_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
+
+/**
+ * bellhop_qp_end() - takes it away
+ * @qp: was begun; afterwards nobody reaches it
+ *
+ * Context: may sleep.
+ */
+void bellhop_qp_end(struct bellhop_qp *qp);
+
+/**
+ * bellhop_qp_move() - brings it to a state
+ * @qp: was begun
+ * @from: states that it may be in, a bit of each
+ * @to: the state
+ *
+ * Context: may sleep.
+ * Return: 0, or -EINVAL if it is in none of them.
+ */
+int bellhop_qp_move(struct bellhop_qp *qp, u32 from, enum bellhop_qp_state to);
 
 /* Operations of struct ib_device_ops. */
 int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata);

@@ -9,6 +9,7 @@
 #include "qp.h"
 #include "raw.h"
 #include "receive.h"
+#include "rss.h"
 #include "rule.h"
 #include "send.h"
 #include "slot.h"
@@ -160,17 +161,44 @@ static enum bellhop_counter receive(struct bellhop_qp *qp, u8 *frame, u32 length
 	return BELLHOP_COUNTERS;
 }
 
-void bellhop_raw_deliver(struct bellhop_device *device, u32 qpn, u8 *frame, u32 length)
+/* Which queue receives what is the QP's, or 0. */
+static u32 choose(const struct bellhop_qp *qp, const u8 *frame, u32 length)
+{
+	struct bellhop_frame headers;
+
+	return bellhop_frame_decode(&headers, frame, length)
+		       ? bellhop_rss_choose(qp->recv.rss, &headers)
+		       : 0;
+}
+
+/* As receive(); or @chosen is set to the queue that is to receive it. */
+static enum bellhop_counter reach(struct bellhop_device *device, u32 qpn, u8 *frame, u32 length,
+				  u32 *chosen)
 {
 	enum bellhop_counter why = BELLHOP_COUNTER_DROPPED_NOBODY;
 	struct bellhop_slot *slot = bellhop_slot_find(qpn);
 
-	if (slot) {
-		spin_lock(&slot->lock);
-		if (slot->qp && slot->qpn == qpn && slot->qp->device == device)
+	if (!slot)
+		return why;
+	spin_lock(&slot->lock);
+	if (slot->qp && slot->qpn == qpn && slot->qp->device == device) {
+		why = BELLHOP_COUNTER_DROPPED_STATE;
+		if (slot->qp->recv.rss)
+			*chosen = choose(slot->qp, frame, length);
+		else
 			why = receive(slot->qp, frame, length);
-		spin_unlock(&slot->lock);
 	}
+	spin_unlock(&slot->lock);
+	return why;
+}
+
+void bellhop_raw_deliver(struct bellhop_device *device, u32 qpn, u8 *frame, u32 length)
+{
+	u32 chosen = 0;
+	enum bellhop_counter why = reach(device, qpn, frame, length, &chosen);
+
+	if (chosen)
+		why = reach(device, chosen, frame, length, &chosen);
 	if (why != BELLHOP_COUNTERS)
 		bellhop_counters_count(&device->counters, why);
 }

@@ -23,6 +23,12 @@ int query_device_ex(ibv_context *context, const ibv_query_device_ex_input *input
 	std::uint64_t version = response.base.fw_ver;
 
 	std::snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver), "%" PRIu64, version);
+	// A program may be older than the fields.
+	if (attr_size >= offsetof(ibv_device_attr_ex, rss_caps) + sizeof(attr->rss_caps) &&
+	    attr->rss_caps.supported_qpts) {
+		attr->rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+		attr->rss_caps.rx_hash_fields_mask = BELLHOP_HASH_FIELDS;
+	}
 	return 0;
 }
 

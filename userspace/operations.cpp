@@ -14,6 +14,7 @@
 #include "queue_pair.hpp"
 #include "shared_queue.hpp"
 #include "thread_domain.hpp"
+#include "wq.hpp"
 #include "xrc_domain.hpp"
 
 namespace bellhop
@@ -38,8 +39,10 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.create_flow = create_flow;
 	ops.create_qp = create_qp;
 	ops.create_qp_ex = create_qp_ex;
+	ops.create_rwq_ind_table = create_rwq_ind_table;
 	ops.create_srq = create_srq;
 	ops.create_srq_ex = create_srq_ex;
+	ops.create_wq = create_wq;
 	ops.dealloc_mw = dealloc_mw;
 	ops.dealloc_pd = dealloc_pd;
 	ops.dealloc_td = dealloc_td;
@@ -48,7 +51,9 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.destroy_cq = destroy_cq;
 	ops.destroy_flow = destroy_flow;
 	ops.destroy_qp = destroy_qp;
+	ops.destroy_rwq_ind_table = destroy_rwq_ind_table;
 	ops.destroy_srq = destroy_srq;
+	ops.destroy_wq = destroy_wq;
 	ops.detach_mcast = ibv_cmd_detach_mcast;
 	ops.free_context = free_context;
 	ops.free_dm = free_dm;
@@ -59,6 +64,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.modify_cq = modify_cq;
 	ops.modify_qp = modify_qp;
 	ops.modify_srq = modify_srq;
+	ops.modify_wq = modify_wq;
 	ops.open_qp = open_qp;
 	ops.open_xrcd = open_xrcd;
 	ops.poll_cq = poll_cq;

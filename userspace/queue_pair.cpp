@@ -49,12 +49,54 @@ int check_target(const ibv_qp_init_attr_ex &attr) noexcept
 	return (attr.comp_mask & IBV_QP_INIT_ATTR_XRCD) && attr.xrcd ? 0 : EINVAL;
 }
 
+constexpr std::uint32_t SPREAD = IBV_QP_INIT_ATTR_RX_HASH | IBV_QP_INIT_ATTR_IND_TABLE;
+
+// Of a QP whose frames receive work queues take, so that it has no queues itself.
+int check_spread(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	constexpr std::uint32_t KNOWN =
+		SPREAD | IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	const ibv_rx_hash_conf &hash = attr.rx_hash_conf;
+
+	if (attr.qp_type != IBV_QPT_RAW_PACKET || (attr.comp_mask & ~KNOWN) ||
+	    ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr.create_flags) ||
+	    attr.send_cq || hash.rx_hash_function != IBV_RX_HASH_FUNC_TOEPLITZ ||
+	    (hash.rx_hash_fields_mask & ~std::uint64_t{ BELLHOP_HASH_FIELDS }))
+		return EOPNOTSUPP;
+	return (attr.comp_mask & SPREAD) == SPREAD && attr.rwq_ind_tbl &&
+			       (attr.comp_mask & IBV_QP_INIT_ATTR_PD) && attr.pd &&
+			       hash.rx_hash_key_len == BELLHOP_HASH_KEY_BYTES
+		       ? 0
+		       : EINVAL;
+}
+
+bool is_spread(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	return attr.comp_mask & SPREAD;
+}
+
+int check_any(const ibv_qp_init_attr_ex &attr) noexcept
+{
+	if (is_spread(attr))
+		return check_spread(attr);
+	return attr.qp_type == IBV_QPT_XRC_RECV ? check_target(attr) : check(attr);
+}
+
 // The kernel's part and ours; on failure neither remains.
 int create(ibv_context *context, QueuePair *qp, ibv_qp_init_attr_ex *attr) noexcept
 {
-	RequestEx<ib_uverbs_ex_create_qp> request{};
+	DriverRequestEx<ib_uverbs_ex_create_qp, bellhop_create_qp> request{};
+	std::size_t request_size = sizeof(request.core);
 	Response<ib_uverbs_ex_create_qp_resp, bellhop_create_qp_resp> response{};
-	int error = ibv_cmd_create_qp_ex2(context, qp, attr, &request, sizeof(request),
+
+	if (is_spread(*attr)) {
+		const ibv_rx_hash_conf &hash = attr->rx_hash_conf;
+
+		request_size = sizeof(request);
+		request.driver.hash_fields = static_cast<std::uint32_t>(hash.rx_hash_fields_mask);
+		std::memcpy(request.driver.hash_key, hash.rx_hash_key, hash.rx_hash_key_len);
+	}
+	int error = ibv_cmd_create_qp_ex2(context, qp, attr, &request, request_size,
 #if BELLHOP_PABI >= 65
 					  response.core(), sizeof(response), nullptr);
 #else
@@ -132,7 +174,7 @@ void QueuePair::remove_completions() noexcept
 ibv_qp *create_qp_ex(ibv_context *context, ibv_qp_init_attr_ex *attr) noexcept
 {
 	bool is_target = attr->qp_type == IBV_QPT_XRC_RECV;
-	int error = is_target ? check_target(*attr) : check(*attr);
+	int error = check_any(*attr);
 
 	if (error) {
 		errno = error;

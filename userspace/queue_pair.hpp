@@ -42,10 +42,11 @@ public:
 	// The kernel has moved the QP to this state.
 	void enter(ibv_qp_state state) noexcept;
 
-	// Whether there are any by its number; a target QP's are those of SRQs.
+	// Whether there are any by its number; a target QP's are those of SRQs, and one's that is
+	// spread those of receive work queues.
 	bool has_completions() const noexcept
 	{
-		return qp.qp_type != IBV_QPT_XRC_RECV;
+		return qp.send_cq || qp.recv_cq;
 	}
 
 	// What a program has named for a queue that the QP does not have is none of its own.

@@ -181,10 +181,10 @@ struct verbs_context_ops {
 	verbs_op create_flow_action_esp;
 	ibv_qp *(*create_qp)(ibv_pd *, ibv_qp_init_attr *);
 	ibv_qp *(*create_qp_ex)(ibv_context *, ibv_qp_init_attr_ex *);
-	verbs_op create_rwq_ind_table;
+	ibv_rwq_ind_table *(*create_rwq_ind_table)(ibv_context *, ibv_rwq_ind_table_init_attr *);
 	ibv_srq *(*create_srq)(ibv_pd *, ibv_srq_init_attr *);
 	ibv_srq *(*create_srq_ex)(ibv_context *, ibv_srq_init_attr_ex *);
-	verbs_op create_wq;
+	ibv_wq *(*create_wq)(ibv_context *, ibv_wq_init_attr *);
 	BELLHOP_OPS_65(dealloc_dmah)
 	int (*dealloc_mw)(ibv_mw *);
 	int (*dealloc_pd)(ibv_pd *);
@@ -197,9 +197,9 @@ struct verbs_context_ops {
 	int (*destroy_flow)(ibv_flow *);
 	verbs_op destroy_flow_action;
 	int (*destroy_qp)(ibv_qp *);
-	verbs_op destroy_rwq_ind_table;
+	int (*destroy_rwq_ind_table)(ibv_rwq_ind_table *);
 	int (*destroy_srq)(ibv_srq *);
-	verbs_op destroy_wq;
+	int (*destroy_wq)(ibv_wq *);
 	int (*detach_mcast)(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 	BELLHOP_OPS_65(dm_export_dmabuf_fd, free_buf)
 	void (*free_context)(ibv_context *);
@@ -214,7 +214,7 @@ struct verbs_context_ops {
 	int (*modify_qp)(ibv_qp *, ibv_qp_attr *, int attr_mask);
 	verbs_op modify_qp_rate_limit;
 	int (*modify_srq)(ibv_srq *, ibv_srq_attr *, int attr_mask);
-	verbs_op modify_wq;
+	int (*modify_wq)(ibv_wq *, ibv_wq_attr *);
 	ibv_qp *(*open_qp)(ibv_context *, ibv_qp_open_attr *);
 	ibv_xrcd *(*open_xrcd)(ibv_context *, ibv_xrcd_init_attr *);
 	int (*poll_cq)(ibv_cq *, int num_entries, ibv_wc *);
@@ -332,6 +332,13 @@ int ibv_cmd_detach_mcast(ibv_qp *, const ibv_gid *, std::uint16_t lid);
 int ibv_cmd_create_flow(ibv_qp *, ibv_flow *, ibv_flow_attr *, void *driver_data,
 			std::size_t driver_size);
 int ibv_cmd_destroy_flow(ibv_flow *);
+int ibv_cmd_create_wq(ibv_context *, ibv_wq_init_attr *, ibv_wq *, void *cmd, std::size_t cmd_size,
+		      ib_uverbs_ex_create_wq_resp *, std::size_t resp_size);
+int ibv_cmd_modify_wq(ibv_wq *, ibv_wq_attr *, void *cmd, std::size_t cmd_size);
+int ibv_cmd_destroy_wq(ibv_wq *);
+int ibv_cmd_create_rwq_ind_table(ibv_context *, ibv_rwq_ind_table_init_attr *, ibv_rwq_ind_table *,
+				 ib_uverbs_ex_create_rwq_ind_table_resp *, std::size_t resp_size);
+int ibv_cmd_destroy_rwq_ind_table(ibv_rwq_ind_table *);
 int ibv_cmd_create_srq(ibv_pd *, ibv_srq *, ibv_srq_init_attr *, void *cmd, std::size_t cmd_size,
 		       ib_uverbs_create_srq_resp *, std::size_t resp_size);
 int ibv_cmd_create_srq_ex(ibv_context *, verbs_srq *, ibv_srq_init_attr_ex *, void *cmd,
@@ -376,6 +383,13 @@ struct RequestEx {
 	ib_uverbs_cmd_hdr hdr;
 	ib_uverbs_ex_cmd_hdr ex_hdr;
 	Core core;
+};
+
+// The same, with the driver's own struct behind.
+template <class Core, class Driver>
+struct DriverRequestEx {
+	RequestEx<Core> core;
+	Driver driver;
 };
 
 // An answer: the kernel's struct, then the driver's; as bytes, too.

@@ -50,6 +50,39 @@ TEST_F(QueuePairRefusal, FramesAreOnlySent)
 	refused(EOPNOTSUPP);
 }
 
+TEST_F(QueuePairRefusal, FramesAreSpreadAsTheHashHasIt)
+{
+	std::uint8_t key[BELLHOP_HASH_KEY_BYTES]{};
+	ibv_rwq_ind_table table{};
+
+	attr_.qp_type = IBV_QPT_RAW_PACKET;
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_RX_HASH | IBV_QP_INIT_ATTR_IND_TABLE;
+	attr_.rx_hash_conf = { .rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ,
+			       .rx_hash_key_len = sizeof(key),
+			       .rx_hash_key = key,
+			       .rx_hash_fields_mask = IBV_RX_HASH_SRC_IPV4 };
+	attr_.rwq_ind_tbl = &table;
+	refused(EOPNOTSUPP); /* There is a queue to send. */
+	attr_.send_cq = attr_.recv_cq = nullptr;
+	attr_.rx_hash_conf.rx_hash_fields_mask |= IBV_RX_HASH_INNER;
+	refused(EOPNOTSUPP);
+	attr_.rx_hash_conf.rx_hash_fields_mask = 0;
+	attr_.rx_hash_conf.rx_hash_function = 0;
+	refused(EOPNOTSUPP);
+	attr_.rx_hash_conf.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+	attr_.rx_hash_conf.rx_hash_key_len--;
+	refused(EINVAL);
+	attr_.rx_hash_conf.rx_hash_key_len++;
+	attr_.rwq_ind_tbl = nullptr;
+	refused(EINVAL);
+	attr_.rwq_ind_tbl = &table;
+	attr_.comp_mask &= ~std::uint32_t{ IBV_QP_INIT_ATTR_RX_HASH };
+	refused(EINVAL);
+	attr_.comp_mask |= IBV_QP_INIT_ATTR_RX_HASH;
+	attr_.qp_type = IBV_QPT_UD;
+	refused(EOPNOTSUPP);
+}
+
 TEST_F(QueuePairRefusal, DatagramsHaveNoRemoteMemory)
 {
 	attr_.qp_type = IBV_QPT_UD;

@@ -22,6 +22,21 @@ stored() {
 		fio --name=sender "${common[@]}" --iodepth=4 --hostname=$v4 --verb="$1" --rw=write
 }
 
+# timed OPTION...: cmtime, whose server goes on waiting when its client has gone.
+timed() {
+	local pid status=0
+	timeout --foreground -s KILL "$(patiently 60)" cmtime -b $v4 >"$scratch/server" 2>&1 </dev/null &
+	pid=$!
+	within 20 listening cm && bounded cmtime -s $v4 "$@" || status=1
+	kill $pid
+	wait $pid
+	within 10 unheard && return $status
+}
+
+unheard() {
+	! listening cm
+}
+
 # measured TEST: qperf, whose connections are made by rdma_cm.
 measured() {
 	pair 19765 qperf -- bash -c "qperf $v4 -cm1 -t 1 $1; status=\$?; qperf $v4 quit; exit \$status"
@@ -38,6 +53,7 @@ ok 'rdma_xclient' pair cm rdma_xserver -c r -- rdma_xclient -s $v4 -c r
 for test in rc_lat rc_bw rc_bi_bw rc_rdma_write_lat rc_rdma_write_bw rc_rdma_read_lat rc_rdma_read_bw rc_fetch_add_mr rc_compare_swap_mr; do
 	ok "qperf $test" measured $test
 done
+ok 'cmtime' timed -c 50
 for verb in write read; do
 	ok "fio $verb" stored $verb
 done

@@ -52,6 +52,13 @@ function bandwidth(verb, size, name,    bell, rxe, memcpy) {
 	judge("80 %", bell >= 0.8 * memcpy && memcpy > 0)
 }
 
+# What has no target.
+function compare(measure, name, format,    bell, rxe) {
+	bell = median(measure, "bell")
+	rxe = median(measure, "rxe")
+	printf "%-28s " format " " format " %8.1f x\n", name, bell, rxe, ratio_of(bell, rxe)
+}
+
 END {
 	printf "%-28s %10s %10s %10s%9s\n", "", "bellhop", "rdma_rxe", "ratio", "target"
 	latency("write")
@@ -65,6 +72,9 @@ END {
 	bandwidth("send", 65536, "64 KiB")
 	bandwidth("read", 65536, "64 KiB")
 	bandwidth("write", 1048576, "1 MiB")
+	compare("atomic_rate", "ib_atomic_bw 8 B, M/s", "%10.3f")
+	compare("ud_rate", "ib_send_bw UD 1 KiB, M/s", "%10.3f")
+	compare("srq_bw", "ib_send_bw SRQ 64 KiB, MiB/s", "%10.1f")
 	printf "%-28s %10.1f\n", "memcpy 64 KiB, MiB/s", median("memcpy_65536", "-")
 	printf "%-28s %10.1f\n", "memcpy 1 MiB, MiB/s", median("memcpy_1048576", "-")
 	printf "\n%d of %d targets reached", targets - missed, targets

@@ -41,7 +41,8 @@ listening() {
 		return
 	fi
 	if [ "$1" = cm ]; then
-		rdma resource show cm_id | grep -q 'state LISTEN'
+		# It is in that state a moment before it can be called.
+		rdma resource show cm_id | grep -q 'state LISTEN' && sleep 0.2
 		return
 	fi
 	grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$1") [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6

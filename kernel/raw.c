@@ -56,7 +56,8 @@ static void loop(struct bellhop_device *device, struct sk_buff *skb)
 	struct bellhop_frame frame;
 	u32 i;
 
-	if (list_empty(&device->rules.list) || !bellhop_frame_decode(&frame, skb->data, skb->len))
+	if (!bellhop_rules_exist(&device->rules) ||
+	    !bellhop_frame_decode(&frame, skb->data, skb->len))
 		return;
 	bellhop_rules_judge(&device->rules, &frame, &verdict);
 	for (i = 0; i < verdict.num; i++)

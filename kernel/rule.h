@@ -31,6 +31,17 @@ struct bellhop_rules {
 void bellhop_rules_init(struct bellhop_rules *rules);
 
 /**
+ * bellhop_rules_exist() - whether anybody could want a frame
+ * @rules: the device's
+ *
+ * Context: any.
+ */
+static inline bool bellhop_rules_exist(const struct bellhop_rules *rules)
+{
+	return !list_empty(&rules->list);
+}
+
+/**
  * bellhop_rules_judge() - who gets a frame
  * @rules: the device's
  * @frame: the frame

@@ -32,7 +32,8 @@ static bool judge(struct bellhop_device *device, const struct sk_buff *skb,
 	u32 length;
 	int offset;
 
-	if (!skb_mac_header_was_set(skb))
+	/* The hook outlives rules, and is passed by all that comes in. */
+	if (!bellhop_rules_exist(&device->rules) || !skb_mac_header_was_set(skb))
 		return false;
 	offset = skb_mac_offset(skb);
 	length = min_t(u32, skb->len - offset, sizeof(headers));
@@ -272,8 +273,6 @@ int bellhop_tap_open(struct bellhop_device *device, const struct bellhop_rule *r
 		err = begin(device, rule);
 		if (err)
 			admit(device->netdev, rule, -1);
-		else
-			device->tap.rules++;
 	}
 	rtnl_unlock();
 	return err;
@@ -290,7 +289,7 @@ void bellhop_tap_close(struct bellhop_device *device, const struct bellhop_rule 
 		__dev_remove_pack(&tap->passing);
 	admit(device->netdev, rule, -1);
 	rtnl_unlock();
-	if (!--tap->rules)
+	if (!device->rules.num)
 		settle(tap);
 }
 

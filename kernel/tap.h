@@ -19,8 +19,7 @@ struct bellhop_rule;
 
 /**
  * struct bellhop_tap - what a device takes off its interface; but for @queue, under its rules' lock
- * @rules: how many want frames
- * @sniffed: those of them that want all that comes in and goes out
+ * @sniffed: rules that want all that comes in and goes out
  * @is_hooked: @incoming is in use
  * @incoming: how the others get what comes in; stays from the first one on, since to begin and to
  * end changes the network's code
@@ -29,7 +28,6 @@ struct bellhop_rule;
  * @work: the worker
  */
 struct bellhop_tap {
-	u32 rules;
 	u32 sniffed;
 	bool is_hooked;
 	struct nf_hook_ops incoming;
@@ -70,7 +68,7 @@ int bellhop_tap_open(struct bellhop_device *device, const struct bellhop_rule *r
  * @device: the device
  * @rule: the rule; no frame finds it any more
  *
- * After the last rule nothing comes any more once this returns.
+ * Where @rule was the last, nothing comes any more once this returns.
  * Context: may sleep; the device's rules are locked, RTNL is not.
  */
 void bellhop_tap_close(struct bellhop_device *device, const struct bellhop_rule *rule);

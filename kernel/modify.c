@@ -180,23 +180,34 @@ static void apply(struct bellhop_qp *qp, const struct ib_qp_attr *attr, int mask
 	}
 }
 
+/* Nobody executes the QP, or a request on it, until release(). */
+static void hold(struct bellhop_qp *qp) __acquires(&qp->slot->lock)
+{
+	mutex_lock(&qp->modify_lock);
+	bellhop_run_hold(qp);
+	spin_lock(&qp->slot->lock);
+}
+
+static void release(struct bellhop_qp *qp) __releases(&qp->slot->lock)
+{
+	spin_unlock(&qp->slot->lock);
+	bellhop_run_release(qp);
+	mutex_unlock(&qp->modify_lock);
+}
+
 int bellhop_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
 	int err;
 
-	mutex_lock(&qp->modify_lock);
-	bellhop_run_hold(qp);
-	spin_lock(&qp->slot->lock);
+	hold(qp);
 	/* Checked here, since a peer can put the QP in error until the lock is held. */
 	err = check(qp, attr, mask);
 	if (!err) {
 		remember(&qp->attr, attr, mask);
 		apply(qp, attr, mask);
 	}
-	spin_unlock(&qp->slot->lock);
-	bellhop_run_release(qp);
-	mutex_unlock(&qp->modify_lock);
+	release(qp);
 	return err;
 }
 
@@ -205,16 +216,12 @@ int bellhop_qp_move(struct bellhop_qp *qp, u32 from, enum bellhop_qp_state to)
 	const struct ib_qp_attr attr = { .qp_state = (enum ib_qp_state)to };
 	int err = -EINVAL;
 
-	mutex_lock(&qp->modify_lock);
-	bellhop_run_hold(qp);
-	spin_lock(&qp->slot->lock);
+	hold(qp);
 	if (from & BIT(bellhop_qp_state(qp))) {
 		apply(qp, &attr, IB_QP_STATE);
 		err = 0;
 	}
-	spin_unlock(&qp->slot->lock);
-	bellhop_run_release(qp);
-	mutex_unlock(&qp->modify_lock);
+	release(qp);
 	return err;
 }
 

@@ -3,6 +3,7 @@
 #ifndef BELLHOP_VM_WQ_HPP
 #define BELLHOP_VM_WQ_HPP
 
+#include "../hash_examples.hpp"
 #include "frames.hpp"
 
 namespace vm
@@ -110,14 +111,7 @@ private:
 	ibv_rwq_ind_table *table_;
 };
 
-/** The key of the examples that there are of Toeplitz's hash. */
-inline constexpr uint8_t example_key[] = {
-	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
-	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
-	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
-};
-
-/** A QP whose frames go where @fields and a table say; it has no states. */
+/** A QP whose frames go where @fields, the examples' key and a table say; it has no states. */
 class SpreadQp
 {
 public:
@@ -144,8 +138,8 @@ public:
 			IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_RX_HASH | IBV_QP_INIT_ATTR_IND_TABLE;
 		attr.pd = pd.get();
 		attr.rwq_ind_tbl = table.get();
-		attr.rx_hash_conf = { IBV_RX_HASH_FUNC_TOEPLITZ, sizeof(example_key),
-				      const_cast<uint8_t *>(example_key), fields };
+		attr.rx_hash_conf = { IBV_RX_HASH_FUNC_TOEPLITZ, sizeof(hash_example_key),
+				      const_cast<uint8_t *>(hash_example_key), fields };
 		return ibv_create_qp_ex(pd.get()->context, &attr);
 	}
 

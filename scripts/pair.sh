@@ -33,11 +33,16 @@ gone() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# listening PORT: whether a TCP socket waits for connections there, or with "cm", anything of rdma_cm; of an IPv4
-# multicast address, whether an interface has joined it.
+# listening PORT: whether a TCP socket waits for connections there, or with "cm", anything of rdma_cm; with "raw",
+# whether a raw packet QP takes frames; of an IPv4 multicast address, whether an interface has joined it.
 listening() {
 	if [[ $1 = *.* ]]; then
 		ip maddr show | grep -qE "inet +$1( |\$)"
+		return
+	fi
+	if [ "$1" = raw ]; then
+		# Its program has made flows by then, and is about to post receives.
+		rdma resource show qp | grep -q 'type RAW_PACKET.*state RT[RS]' && sleep 0.5
 		return
 	fi
 	if [ "$1" = cm ]; then
@@ -81,14 +86,20 @@ pair() {
 	fi
 }
 
-# perftest DEVICE TOOL OPTION...: a perftest tool over a device, both ends with the same options, until it
-# gives a report. The tool measures the processor's clock first and gives up where that is noisy, as it is in
-# an emulated guest on a busy host; that says nothing about the device and is tried again.
-perftest() {
-	local device=$1 tool=$2 try
-	shift 2
+# reported PORT SERVER... -- CLIENT...: a pair of perftest's tools, until it gives a report. The tool measures the
+# processor's clock first and gives up where that is noisy, as it is in an emulated guest on a busy host; that says
+# nothing about the device and is tried again.
+reported() {
+	local try
 	for try in $(seq 6); do
-		pair 18515 "$tool" -d "$device" "$@" -- "$tool" -d "$device" "$@" localhost && return
+		pair "$@" && return
 		[ "$try" -lt 6 ] && grep -q "Can't produce a report" "$scratch/client" "$scratch/server" || return
 	done
+}
+
+# perftest DEVICE TOOL OPTION...: a perftest tool over a device, both ends with the same options.
+perftest() {
+	local device=$1 tool=$2
+	shift 2
+	reported 18515 "$tool" -d "$device" "$@" -- "$tool" -d "$device" "$@" localhost
 }

@@ -21,7 +21,7 @@ each() {
 
 # connected TOOL OPTION...: the two find each other by rdma_cm.
 connected() {
-	pair cm "$1" -d "$device" "${@:2}" -- "$1" -d "$device" "${@:2}" $v4 || return
+	reported cm "$1" -d "$device" "${@:2}" -- "$1" -d "$device" "${@:2}" $v4 || return
 	grep -qE '^ *[0-9]+ +[0-9]+ ' "$scratch/client" || { cat "$scratch/client"; return 1; }
 }
 

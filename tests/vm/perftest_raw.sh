@@ -11,41 +11,13 @@ ips=(-J 10.1.1.2 -j 10.1.1.1)
 ips6=(-J fd00:1::2 -j fd00:1::1)
 ports=(-K 5002 -k 5001)
 
-# receives: whether a raw packet QP takes frames.
-receives() {
-	rdma resource show qp link "$device/1" | grep -q 'type RAW_PACKET.*state RT[RS]'
-}
-
-# once TOOL OPTION...: a server and a client that sends to it. They do not talk to each other but by frames, so the
-# client waits until the server receives, which has flows by then.
-once() {
-	local tool=$1 pid server_status=0 client_status=0
-	shift
-	timeout --foreground -s KILL "$(patiently 60)" "$tool" --server -d "$device" -B $there -E $here "$@" \
-		>"$scratch/server" 2>&1 </dev/null &
-	pid=$!
-	within 20 receives || client_status=125
-	sleep 0.5
-	if [ $client_status = 0 ]; then
-		bounded "$tool" --client -d "$device" -B $here -E $there "$@" >"$scratch/client" 2>&1 || client_status=$?
-	fi
-	within 20 gone $pid || kill $pid
-	wait $pid || server_status=$?
-	cat "$scratch/client"
-	[ $server_status = 0 ] && [ $client_status = 0 ] && return
-	echo "server: status $server_status, client: status $client_status"
-	cat "$scratch/server"
-	return 1
-}
-
-# raw TOOL OPTION...: the same, again where the processor's clock is too noisy for the tool, as perftest() has it.
+# raw TOOL OPTION...: a server and a client that sends to it. They do not talk to each other but by frames.
 raw() {
-	local try
-	for try in 1 2 3 4; do
-		once "$@" && return
-		grep -q "Can't produce a report" "$scratch/client" "$scratch/server" || return
-	done
-	return 1
+	local tool=$1
+	shift
+	reported raw "$tool" --server -d "$device" -B $there -E $here "$@" -- \
+		"$tool" --client -d "$device" -B $here -E $there "$@" || return
+	cat "$scratch/client"
 }
 
 # With a duration, frames that the server has no time for are nobody's loss.

@@ -9,6 +9,7 @@ logs=build/check
 mkdir -p $logs
 passed=0
 failed=0
+bad_steps=()
 
 # tally LOG STATUS: how many tests a step passed and failed: by the last line of a test runner, by gtest's
 # summaries, or by TAP points; a step without any is one test. A failed step counts at least one failure.
@@ -30,7 +31,7 @@ tally() {
 		}' "$1"
 }
 
-# step NAME COMMAND...: runs one; its output is shown if it fails.
+# step NAME COMMAND...: runs one; its output is shown in the end if it fails.
 step() {
 	local name=$1 log=$logs/$1.log status=0 start=$SECONDS ok bad
 	shift
@@ -38,9 +39,7 @@ step() {
 	read -r ok bad < <(tally "$log" $status)
 	passed=$((passed + ok))
 	failed=$((failed + bad))
-	if [ "$bad" -gt 0 ]; then
-		tail -n 80 "$log" | sed 's/^/    /'
-	fi
+	[ "$bad" = 0 ] || bad_steps+=("$name")
 	echo "$name: $ok passed, $bad failed, $((SECONDS - start)) s"
 }
 
@@ -68,5 +67,9 @@ if [ -n "${CHECK_DEBUG:-}" ]; then
 	read -ra debug_tests <<<"$CHECK_DEBUG"
 	step debug scripts/vm-run.sh bookworm-debug "${debug_tests[@]}"
 fi
+for name in "${bad_steps[@]}"; do
+	echo "$name:"
+	tail -n 80 "$logs/$name.log" | sed 's/^/    /'
+done
 echo "$passed passed, $failed failed" | tee $logs/summary
 [ $failed = 0 ]

@@ -134,9 +134,15 @@ fi
 mkdir -p "$logs"
 declare -A count=([ok]=0 ['not ok']=0 [skip]=0)
 number=0
+failed=()
 
 # Tests look at how much memory is free. Each processor keeps free pages at hand that count as used: 20 MiB, or none.
 sysctl -q vm.percpu_pagelist_high_fraction=1000000 || true
+
+# explanation NAME: the end of what a test that failed said of it.
+explanation() {
+	sed '/^--- kernel log/,$d' "$logs/$1.log" | grep -v '^ok ' | tail -n 40 | sed 's/^/#    /'
+}
 
 unload || exit 1
 echo 'KTAP version 1'
@@ -148,9 +154,16 @@ for name in "${names[@]}"; do
 	one "$name"
 	count[$result]=$((count[$result] + 1))
 	if [ "$result" = 'not ok' ]; then
-		tail -n 60 "$logs/$name.log" | sed 's/^/#    /'
+		failed+=("$name: ${reason:-it says so}")
+		explanation "$name"
+		sed -n '/^--- kernel log/,$p' "$logs/$name.log" | tail -n 20 | sed 's/^/#    /'
 	fi
 	echo "${result/skip/ok} $number $name #${reason:+ $reason,} $((SECONDS - start)) s"
+done
+# Again, where it is not lost in the rest.
+for name in "${failed[@]}"; do
+	echo "# failed: $name"
+	explanation "${name%%:*}"
 done
 echo "${count[ok]} passed, ${count[not ok]} failed, ${count[skip]} skipped"
 [ "${count[ok]}" -gt 0 ] && [ "${count[not ok]}" = 0 ]

@@ -130,16 +130,26 @@ private:
 	uint64_t posted_ = 0;
 };
 
+/** No send on @fd waits for longer than a test has patience. */
+inline void limit_sending(int fd)
+{
+	const timeval limit = { static_cast<time_t>(patience), 0 };
+
+	require_errno(!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)),
+		      "SO_SNDTIMEO");
+}
+
 /** A packet socket on an interface; frames that others put there are seen as well. */
 class FrameSocket
 {
 public:
 	explicit FrameSocket(const std::string &interface)
-	    : fd_(socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK, htons(ETH_P_ALL)))
+	    : fd_(socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL)))
 	{
 		sockaddr_ll address = {};
 
 		require_errno(fd_ >= 0, "a packet socket");
+		limit_sending(fd_);
 		address.sll_family = AF_PACKET;
 		address.sll_protocol = htons(ETH_P_ALL);
 		address.sll_ifindex = static_cast<int>(if_nametoindex(interface.c_str()));
@@ -155,15 +165,18 @@ public:
 	FrameSocket(const FrameSocket &) = delete;
 	FrameSocket &operator=(const FrameSocket &) = delete;
 
+	/** Waits while those before it are on their way still. */
 	void send(const Packet &packet) const
 	{
-		ASSERT_TRUE(put(packet.bytes()));
+		ASSERT_EQ(::send(fd_, packet.bytes().data(), packet.size(), 0),
+			  static_cast<ssize_t>(packet.size()))
+			<< strerror(errno);
 	}
 
-	/** Whether the kernel takes it. */
+	/** Whether the kernel takes it at once. */
 	bool put(std::span<const uint8_t> frame) const
 	{
-		return ::send(fd_, frame.data(), frame.size(), 0) ==
+		return ::send(fd_, frame.data(), frame.size(), MSG_DONTWAIT) ==
 		       static_cast<ssize_t>(frame.size());
 	}
 
@@ -178,7 +191,7 @@ public:
 
 			if (poll(&waiter, 1, deadline.left_ms()) <= 0)
 				continue;
-			const ssize_t length = recv(fd_, frame, sizeof(frame), 0);
+			const ssize_t length = recv(fd_, frame, sizeof(frame), MSG_DONTWAIT);
 			if (length == static_cast<ssize_t>(packet.size()) &&
 			    std::ranges::equal(std::span(frame, packet.size()), packet.bytes()))
 				return true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // odp_swap.cpp: pages on demand that the kernel has swapped out: requests bring back those that
 // they use, with what was in them, and no others.
-#include <atomic>
 #include <thread>
 #include "command.hpp"
 #include "demand.hpp"
@@ -140,9 +139,8 @@ TEST_F(Swapped, stays_where_it_is_else)
 TEST_F(Swapped, is_right_while_it_comes_and_goes)
 {
 	const Deadline end(2 * slowness());
-	std::atomic<bool> over = false;
-	std::thread pager([&] {
-		while (!over)
+	std::jthread pager([&](const std::stop_token &over) {
+		while (!over.stop_requested())
 			madvise(b.memory.data(), length, MADV_PAGEOUT);
 	});
 	int rounds = 0;
@@ -154,7 +152,7 @@ TEST_F(Swapped, is_right_while_it_comes_and_goes)
 		request(IBV_WR_RDMA_READ, 0, length);
 		ASSERT_TRUE(is_filled(a.memory.bytes(), rounds));
 	}
-	over = true;
+	pager.request_stop();
 	pager.join();
 	EXPECT_GT(rounds, 0);
 	note("%d rounds", rounds);

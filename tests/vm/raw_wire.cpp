@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // raw_wire.cpp: raw packet QPs and an interface's wire: what they send goes out, and what comes in
 // is theirs where their flows want it, and the host's else.
-#include <atomic>
 #include <optional>
+#include <thread>
 #include "counted.hpp"
 #include "ktap.hpp"
 #include "wire.hpp"
@@ -161,9 +161,8 @@ TEST_F(RawWire, may_be_flooded)
 {
 	RawStation station(Wire::device);
 	const Packet packet = Packet(0x88b5, mac_of(Wire::here)).pad(1000);
-	std::atomic<bool> ends = false;
-	std::thread flood([&] {
-		while (!ends)
+	std::jthread flood([&](const std::stop_token &end) {
+		while (!end.stop_requested())
 			peer->send(packet);
 	});
 	const Deadline deadline(2 * slowness());
@@ -181,7 +180,7 @@ TEST_F(RawWire, may_be_flooded)
 		}
 		flows++;
 	}
-	ends = true;
+	flood.request_stop();
 	flood.join();
 	EXPECT_GT(flows, 1);
 	remote->send({ data, 10 });

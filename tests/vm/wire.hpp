@@ -66,8 +66,7 @@ class UdpSocket
 public:
 	static constexpr uint16_t port = 5000;
 
-	UdpSocket(const char *own, const char *other)
-	    : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0))
+	UdpSocket(const char *own, const char *other) : fd_(socket(AF_INET, SOCK_DGRAM, 0))
 	{
 		const sockaddr_in from = address(own), to = address(other);
 
@@ -77,6 +76,7 @@ public:
 				      sizeof(from)) &&
 				!connect(fd_, reinterpret_cast<const sockaddr *>(&to), sizeof(to)),
 			"a UDP socket");
+		limit_sending(fd_);
 	}
 
 	~UdpSocket()
@@ -102,7 +102,7 @@ public:
 		uint8_t bytes[65536];
 
 		return poll(&waiter, 1, Deadline(seconds).left_ms()) > 0 &&
-		       recv(fd_, bytes, sizeof(bytes), 0) >= 0;
+		       recv(fd_, bytes, sizeof(bytes), MSG_DONTWAIT) >= 0;
 	}
 
 private:

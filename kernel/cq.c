@@ -55,8 +55,10 @@ static noinline int add_special(struct bellhop_cq *cq, struct bellhop_qp *qp,
 	if (cq->inbox)
 		return add_to_inbox(cq->inbox, qp, completion, solicited, fire);
 	/* Under the lock, so that no completion is older than the one before. */
-	err = bellhop_ring_push_stamped(&cq->ring, completion, ktime_get_raw_ns(),
-					ktime_get_real_ns());
+	err = completion->wc_flags & BELLHOP_WC_TM_MATCH
+		      ? bellhop_ring_push_tagged(&cq->ring, completion, ktime_get_raw_ns())
+		      : bellhop_ring_push_stamped(&cq->ring, completion, ktime_get_raw_ns(),
+						  ktime_get_real_ns());
 	if (!err)
 		*fire = bellhop_ring_fire(&cq->ring, solicited);
 	return err;
@@ -123,6 +125,13 @@ static int admit(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, u
 	if (!is_size(attr->cqe) || attr->comp_vector >= ibcq->device->num_comp_vectors)
 		return -EINVAL;
 	return bellhop_quota_take(&bellhop_device_of(ibcq->device)->used.cqs, BELLHOP_MAX_CQ);
+}
+
+void bellhop_cq_tag(struct bellhop_cq *cq)
+{
+	spin_lock(&cq->lock);
+	cq->is_special = true;
+	spin_unlock(&cq->lock);
 }
 
 static void leave(const struct ib_cq *ibcq)

@@ -25,7 +25,7 @@ struct bellhop_qp;
  * @lock: the ring; innermost of all locks
  * @ring: under @lock
  * @inbox: of a consumer in the kernel, instead of @mapping and @ring; else NULL
- * @is_special: there is @inbox, or completions are stamped with the time
+ * @is_special: there is @inbox, or completions are stamped with the time, or may have tags
  * @overrun: a completion was lost, and none will follow; under @lock
  * @next_mapping: what the ring may move to, or NULL; under @lock
  * @next: its ring; under @lock
@@ -55,8 +55,8 @@ static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
 
 /**
  * bellhop_cq_push() - adds a completion and raises the event that was asked for
- * @cq: the queue; @qp keeps it there
- * @qp: whose entry was completed
+ * @cq: the queue; @qp keeps it there, or the caller
+ * @qp: whose entry was completed; NULL where there is none, which is for no consumer in the kernel
  * @completion: what it says
  * @solicited: the completion counts as solicited
  *
@@ -66,6 +66,14 @@ static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
  */
 int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp,
 		    const struct bellhop_completion *completion, bool solicited);
+
+/**
+ * bellhop_cq_tag() - from now on its completions may have the tags of messages
+ * @cq: a library's queue
+ *
+ * Context: any but hard interrupts; takes @cq->lock.
+ */
+void bellhop_cq_tag(struct bellhop_cq *cq);
 
 /* Operations of struct ib_device_ops. */
 int bellhop_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

@@ -27,6 +27,7 @@
 #include "resource.h"
 #include "rss.h"
 #include "srq.h"
+#include "tag.h"
 #include "ucontext.h"
 #include "wq.h"
 #include "xrcd.h"
@@ -117,6 +118,7 @@ static const struct uapi_definition uverbs_defs[] = {
 	UAPI_DEF_CHAIN(bellhop_kick_defs),
 	UAPI_DEF_CHAIN(bellhop_ucontext_defs),
 	UAPI_DEF_CHAIN(bellhop_dm_defs),
+	UAPI_DEF_CHAIN(bellhop_tag_defs),
 	{},
 };
 
@@ -150,6 +152,13 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_ah = BELLHOP_MAX_AH;
 	attr->max_srq = BELLHOP_MAX_SRQ;
 	attr->max_srq_wr = BELLHOP_MAX_SRQ_WR;
+	attr->tm_caps = (struct ib_tm_caps){
+		.max_rndv_hdr_size = BELLHOP_MAX_TAG_HEADER,
+		.max_num_tags = BELLHOP_MAX_TAGS,
+		.max_ops = BELLHOP_MAX_TAGS,
+		.max_sge = BELLHOP_MAX_TAG_SGE,
+		.flags = IB_TM_CAP_RNDV_RC,
+	};
 	attr->max_srq_sge = BELLHOP_MAX_SGE;
 	attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
 	attr->rss_caps.max_rwq_indirection_tables = BELLHOP_MAX_QP;

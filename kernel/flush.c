@@ -4,6 +4,7 @@
 #include "flush.h"
 #include "qp.h"
 #include "receive.h"
+#include "rendezvous.h"
 #include "run.h"
 #include "send.h"
 #include "slot.h"
@@ -13,7 +14,7 @@ static bool flush_send(struct bellhop_qp *qp)
 {
 	struct bellhop_sender *send = &qp->send;
 
-	if (!send->busy) {
+	if (!send->busy && !bellhop_rendezvous_fetch(qp)) {
 		/* An impossible producer index says nothing about what was posted. */
 		if (bellhop_ring_pending(&send->ring) <= 0)
 			return false;

@@ -6,6 +6,7 @@
 #include "port.h"
 #include "qp.h"
 #include "receive.h"
+#include "rendezvous.h"
 #include "run.h"
 #include "slot.h"
 
@@ -119,6 +120,7 @@ static void reset(struct bellhop_qp *qp)
 	qp->attr.cap = cap;
 
 	rewind_queue(&send->ring, &qp->send_ledger);
+	bellhop_rendezvous_abandon(qp);
 	send->busy = false;
 	send->executed = false;
 	send->resume_ns = 0;

@@ -8,6 +8,7 @@
 #include "proto/quota.h"
 #include "qp.h"
 #include "receive.h"
+#include "rendezvous.h"
 #include "rss.h"
 #include "run.h"
 #include "slot.h"
@@ -138,6 +139,16 @@ static int check_init(const struct ib_qp_init_attr *attr)
 	return 0;
 }
 
+/* The QP itself reads what a rendezvous brings to buffers of the SRQ. */
+static int check_tags(const struct ib_qp *ibqp, const struct ib_qp_init_attr *attr)
+{
+	const struct bellhop_srq *srq = attr->srq ? bellhop_srq_of(attr->srq) : NULL;
+
+	if (!srq || !srq->tags)
+		return 0;
+	return attr->qp_type == IB_QPT_RC && bellhop_pd_number(ibqp->pd) == srq->pdn ? 0 : -EINVAL;
+}
+
 /* A ring of @wr entries or more; none when @wr is 0. */
 static struct bellhop_mapping *create_ring(struct ib_ucontext *ibucontext, u32 wr, u32 stride,
 					   struct bellhop_work_ring *ring,
@@ -213,10 +224,15 @@ static void set_sides(struct bellhop_qp *qp, const struct ib_qp_init_attr *attr)
 
 	qp->send_cq = attr->send_cq ? bellhop_cq_of(attr->send_cq) : NULL;
 	qp->recv_cq = attr->recv_cq ? bellhop_cq_of(attr->recv_cq) : NULL;
+	INIT_LIST_HEAD(&qp->rendezvous);
 	qp->send.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	recv->srq = attr->srq ? bellhop_srq_of(attr->srq) : NULL;
 	recv->xrcd = attr->qp_type == IB_QPT_XRC_TGT ? attr->xrcd : NULL;
 	recv->pdn = recv->srq ? recv->srq->pdn : qp->pdn;
+	if (recv->srq && recv->srq->tags) {
+		qp->recv_cq = bellhop_cq_of(attr->srq->ext.cq);
+		recv->index = attr->srq->ext.xrc.srq_num;
+	}
 	recv->rules.service = attr->qp_type == IB_QPT_XRC_INI ? 0 : service_of(attr->qp_type);
 	recv->epoch = bellhop_qp_new_epoch();
 }
@@ -263,7 +279,9 @@ int bellhop_qp_begin(struct bellhop_qp *qp, struct ib_qp_init_attr *attr, struct
 	err = ucontext ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
 	if (err)
 		goto err_slot;
-	qp->recv.cqe_qpn = qp->recv.xrcd ? qp->qpn | BELLHOP_CQE_XRC : qp->qpn;
+	qp->recv.cqe_qpn = qp->qpn;
+	if (qp->recv.xrcd || (qp->recv.srq && qp->recv.srq->tags))
+		qp->recv.cqe_qpn |= BELLHOP_CQE_SRQ;
 	bellhop_counters_add(qp);
 	bellhop_slot_publish(qp->slot, qp->qpn, qp);
 	return 0;
@@ -283,6 +301,7 @@ void bellhop_qp_end(struct bellhop_qp *qp)
 	bellhop_slot_withdraw(qp->slot);
 	bellhop_run_stop(qp);
 	bellhop_receive_abandon(qp);
+	bellhop_rendezvous_abandon(qp);
 	bellhop_fault_put(qp->send.fault);
 	bellhop_counters_keep(qp);
 	bellhop_slot_free(qp->qpn);
@@ -299,6 +318,8 @@ int bellhop_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 		return -EOPNOTSUPP;
 	forget_absent(attr);
 	err = check_init(attr);
+	if (!err)
+		err = check_tags(ibqp, attr);
 	if (err)
 		return err;
 	if (attr->rwq_ind_tbl) {

@@ -22,6 +22,7 @@
 #include "proto/retry.h"
 #include "proto/ring.h"
 #include "proto/state.h"
+#include "proto/tmh.h"
 #include "proto/wqe.h"
 
 #define BELLHOP_MAX_QP 131000
@@ -38,6 +39,7 @@ struct bellhop_mapping;
 struct bellhop_rss;
 struct bellhop_slot;
 struct bellhop_srq;
+struct bellhop_tagged;
 
 /**
  * struct bellhop_sender - the send side; all of it is the runner's
@@ -46,6 +48,7 @@ struct bellhop_srq;
  * @signal_all: every entry completes visibly
  * @busy: @wqe is being executed
  * @begun: the receiver has taken the message
+ * @is_own: @wqe is no entry, but what the QP does by itself
  * @index: @wqe's number
  * @wqe: private copy of the entry
  * @moved: bytes of its payload that are done
@@ -63,6 +66,7 @@ struct bellhop_srq;
  * @peer_qpn: the destination QP; of a datagram, the entry's, or the member that is next
  * @peer_gid: the destination's; likewise
  * @own_gid: of a datagram, the source's
+ * @rendezvous: the buffer for which it does that, or NULL
  * @spared_qpn: the member that gets no copy of what is sent to a group: this QP, or 0
  *
  * What every message needs fills whole cache lines up to the first element of @wqe.
@@ -73,6 +77,7 @@ struct bellhop_sender {
 	bool signal_all;
 	bool busy;
 	bool begun;
+	bool is_own;
 	u32 index;
 	u32 moved;
 	u64 epoch;
@@ -90,6 +95,7 @@ struct bellhop_sender {
 	union ib_gid peer_gid;
 	struct bellhop_send_wqe wqe;
 	union ib_gid own_gid;
+	struct bellhop_tagged *rendezvous;
 	u32 spared_qpn;
 };
 
@@ -113,8 +119,11 @@ struct bellhop_sender {
  * @waiter_qpn: a sender that found no receive entry, or 0
  * @ring: the receive queue; from here on a message that takes a receive writes
  * @busy: @wqe is being filled
- * @index: @wqe's number; of a target QP, that of the SRQ which it is from
+ * @skip: bytes of the message that do not go there, as they are its headers
+ * @index: @wqe's number; where the SRQ has a number, that
  * @wqe: private copy of the entry
+ * @tagged: of an SRQ that matches tags: the buffer which the message has taken, or NULL
+ * @tmh: likewise: the headers of the message that is being received
  */
 struct bellhop_receiver {
 	struct bellhop_responder rules;
@@ -132,8 +141,11 @@ struct bellhop_receiver {
 	bool left_srq;
 	struct bellhop_work_ring ring ____cacheline_aligned_in_smp;
 	bool busy;
+	u32 skip;
 	u32 index;
 	struct bellhop_recv_wqe wqe;
+	struct bellhop_tagged *tagged;
+	struct bellhop_tmh tmh;
 };
 
 /**
@@ -157,6 +169,7 @@ struct bellhop_receiver {
  * @run: the run word
  * @kicks: how often it was kicked; written under the slot's gate
  * @hold: somebody wants the run word for good; written under the slot's gate
+ * @rendezvous: what the sender is to do by itself; added to under the slot's lock
  * @held: where that somebody sleeps
  * @work: the runner, when the caller's share is used up
  * @timer: wakes a sender that waits
@@ -186,6 +199,7 @@ struct bellhop_qp {
 	u32 run ____cacheline_aligned_in_smp;
 	bool hold;
 	u64 kicks;
+	struct list_head rendezvous;
 	wait_queue_head_t held;
 	struct work_struct work;
 	struct hrtimer timer;

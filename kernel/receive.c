@@ -2,6 +2,7 @@
 /* receive.c: takes receive entries and ends them. */
 #include "cq.h"
 #include "device.h"
+#include "match.h"
 #include "mw.h"
 #include "proto/responder.h"
 #include "qp.h"
@@ -19,6 +20,8 @@ void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *
 	lockdep_assert_held(&qp->slot->lock);
 
 	recv->busy = false;
+	if (unlikely(recv->srq && recv->srq->tags))
+		bellhop_match_end(qp, completion->status);
 	completion->wr_id =
 		recv->srq ? recv->wqe.wr_id : bellhop_ledger_retire(&qp->recv_ledger, recv->index);
 	completion->qpn = recv->cqe_qpn;
@@ -109,6 +112,16 @@ enum bellhop_reason bellhop_receive_take(struct bellhop_qp *qp, u32 waiter_qpn)
 	return reason ? BELLHOP_REASON_RECV_FAULTY : BELLHOP_REASON_NONE;
 }
 
+/* Returns 0, or -ENOMEM. */
+static int give_back_shared(struct bellhop_qp *qp)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+
+	if (recv->srq->tags && bellhop_match_give_back(qp))
+		return 0;
+	return bellhop_srq_give_back(recv->srq, &recv->wqe);
+}
+
 void bellhop_receive_give_back(struct bellhop_qp *qp)
 {
 	struct bellhop_receiver *recv = &qp->recv;
@@ -117,7 +130,7 @@ void bellhop_receive_give_back(struct bellhop_qp *qp)
 
 	if (!recv->srq) {
 		recv->ring.head--;
-	} else if (bellhop_srq_give_back(recv->srq, &recv->wqe)) {
+	} else if (give_back_shared(qp)) {
 		/* Without memory its owner gets it, which is better than nobody. */
 		bellhop_receive_fail(qp, BELLHOP_WC_WR_FLUSH_ERR, BELLHOP_REASON_FLUSHED);
 	}
@@ -130,7 +143,7 @@ void bellhop_receive_abandon(struct bellhop_qp *qp)
 	bool entered = bellhop_xrcd_enter_taken(qp);
 
 	if (recv->srq && recv->busy)
-		bellhop_srq_give_back(recv->srq, &recv->wqe);
+		give_back_shared(qp);
 	recv->busy = false;
 	if (entered)
 		bellhop_xrcd_leave(qp);
@@ -154,6 +167,8 @@ enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp,
 		completion->wc_flags |=
 			traits & BELLHOP_OP_IMM ? BELLHOP_WC_WITH_IMM : BELLHOP_WC_WITH_INV;
 	}
+	if (unlikely(qp->recv.srq && qp->recv.srq->tags) && (traits & BELLHOP_OP_SCATTER))
+		bellhop_match_describe(qp, completion);
 	bellhop_receive_complete(qp, completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
 	return BELLHOP_REASON_NONE;
 }

@@ -6,11 +6,13 @@
 #include "carry.h"
 #include "datagram.h"
 #include "device.h"
+#include "match.h"
 #include "port.h"
 #include "qp.h"
 #include "receive.h"
 #include "respond.h"
 #include "slot.h"
+#include "srq.h"
 #include "xrcd.h"
 
 static bool is_reliable(const struct bellhop_qp *qp)
@@ -32,35 +34,58 @@ static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *pee
 		bellhop_port_has_gid(peer->device, &qp->send.peer_gid));
 }
 
-/* The first part of a message: does the responder take it? */
-static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
+/* What the message is received in. */
+static struct bellhop_copy_result take(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
+	struct bellhop_copy_result result = { .destination = true };
+	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
+	struct bellhop_receiver *recv = &peer->recv;
+
+	if (unlikely(recv->srq && recv->srq->tags) && (wqe->op->traits & BELLHOP_OP_SCATTER))
+		result = bellhop_match_begin(qp, peer);
+	else
+		result.reason = bellhop_receive_take(peer, is_reliable(qp) ? qp->qpn : 0);
+	if (!result.reason && (wqe->op->traits & BELLHOP_OP_SCATTER) &&
+	    wqe->length - recv->skip > recv->wqe.length)
+		result = (struct bellhop_copy_result){ BELLHOP_REASON_RECV_TOO_SHORT, true };
+	return result;
+}
+
+/*
+ * The first part of a message: does the responder take it? As bellhop_carry() says why not, or
+ * "destination" with another reason.
+ */
+static struct bellhop_copy_result begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
+{
+	struct bellhop_copy_result result = { .destination = true };
 	struct bellhop_receiver *recv = &peer->recv;
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	enum bellhop_reason reason;
 
 	reason = bellhop_responder_admit(&recv->rules, qp->qpn, qp->send.limits.service, wqe->op);
-	if (reason == BELLHOP_REASON_SILENT || !is_reached(qp, peer))
-		return BELLHOP_REASON_SILENT;
+	if (reason == BELLHOP_REASON_SILENT || !is_reached(qp, peer)) {
+		result.reason = BELLHOP_REASON_SILENT;
+		return result;
+	}
 	if (recv->busy) {
-		if (is_reliable(qp))
-			return BELLHOP_REASON_SEQUENCE;
+		if (is_reliable(qp)) {
+			result.reason = BELLHOP_REASON_SEQUENCE;
+			return result;
+		}
 		/* The rest of that message is lost; its entry is this one's (IBA 9.8.2.2). */
 		bellhop_receive_give_back(peer);
 	}
-	if (reason)
-		return reason;
-	if (wqe->op->traits & BELLHOP_OP_RECV) {
-		if (wqe->op->traits & BELLHOP_OP_REMOTE) {
+	if (!reason && (wqe->op->traits & BELLHOP_OP_RECV)) {
+		if (wqe->op->traits & BELLHOP_OP_REMOTE)
 			reason = bellhop_carry_check_remote(qp, peer);
-			if (reason)
-				return reason;
+		if (!reason) {
+			result = take(qp, peer);
+			reason = result.reason;
 		}
-		reason = bellhop_receive_take(peer, is_reliable(qp) ? qp->qpn : 0);
-		if (reason)
-			return reason;
-		if ((wqe->op->traits & BELLHOP_OP_SCATTER) && wqe->length > recv->wqe.length)
-			return BELLHOP_REASON_RECV_TOO_SHORT;
+	}
+	if (reason) {
+		result.reason = reason;
+		return result;
 	}
 	if (recv->rules.state == BELLHOP_QPS_RTR && !recv->established) {
 		recv->established = true;
@@ -68,7 +93,7 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 	}
 	qp->send.epoch = recv->epoch;
 	qp->send.begun = true;
-	return BELLHOP_REASON_NONE;
+	return result;
 }
 
 /* A later part: the responder is still the one that took the message, and still takes it. */
@@ -118,27 +143,27 @@ static struct bellhop_answer refuse(struct bellhop_qp *qp, struct bellhop_qp *pe
 static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop_qp *peer,
 					   u32 bytes)
 {
-	struct bellhop_copy_result result = {};
-	enum bellhop_reason reason = BELLHOP_REASON_NONE;
+	struct bellhop_copy_result result = { .destination = true };
+	enum bellhop_reason reason;
 
 	if (!qp->send.begun)
-		reason = begin(qp, peer);
+		result = begin(qp, peer);
 	else if (!continues(qp, peer))
-		reason = BELLHOP_REASON_SILENT;
-	if (reason == BELLHOP_REASON_RNR && is_reliable(qp))
+		result.reason = BELLHOP_REASON_SILENT;
+	if (result.reason == BELLHOP_REASON_RNR && is_reliable(qp))
 		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_RNR,
 						.min_rnr_timer = peer->recv.min_rnr_timer };
-	if (!reason && bytes) {
+	if (!result.reason && bytes)
 		result = bellhop_carry(qp, peer, bytes);
-		if (result.reason == BELLHOP_REASON_ABSENT)
-			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_FETCHING };
-		if (result.reason && !result.destination) {
-			if ((qp->send.wqe.op->traits & BELLHOP_OP_RECV) && !qp->send.moved)
-				bellhop_receive_give_back(peer);
-			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_OWN_FAULT,
-							.reason = result.reason };
-		}
-		reason = result.reason;
+	reason = result.reason;
+	if (reason == BELLHOP_REASON_ABSENT)
+		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_FETCHING };
+	if (reason && !result.destination) {
+		if ((qp->send.wqe.op->traits & BELLHOP_OP_RECV) && !qp->send.moved &&
+		    qp->send.begun)
+			bellhop_receive_give_back(peer);
+		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_OWN_FAULT,
+						.reason = reason };
 	}
 	if (!reason && qp->send.moved + bytes == qp->send.wqe.length)
 		reason = finish(qp, peer);

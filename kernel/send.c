@@ -18,6 +18,7 @@
 #include "mw.h"
 #include "qp.h"
 #include "raw.h"
+#include "rendezvous.h"
 #include "respond.h"
 #include "run.h"
 #include "send.h"
@@ -35,8 +36,13 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 {
 	struct bellhop_sender *send = &qp->send;
 	bool error = status != BELLHOP_WC_SUCCESS;
-	u64 wr_id = bellhop_ledger_retire(&qp->send_ledger, send->index);
+	u64 wr_id;
 
+	if (unlikely(send->is_own)) {
+		bellhop_rendezvous_complete(qp, status, reason);
+		return;
+	}
+	wr_id = bellhop_ledger_retire(&qp->send_ledger, send->index);
 	send->busy = false;
 	send->resume_ns = 0;
 	if (error && status != BELLHOP_WC_WR_FLUSH_ERR) {
@@ -95,6 +101,17 @@ static noinline void execute_local(struct bellhop_qp *qp)
 		bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, reason);
 }
 
+/* What is not in the queue, if there is such a thing. */
+static bool fetch_own(struct bellhop_qp *qp)
+{
+	if (likely(list_empty(&qp->rendezvous)) || !bellhop_rendezvous_fetch(qp))
+		return false;
+	if (!qp->send.max_rd_atomic)
+		complete_faulty(qp, bellhop_wqe_status(BELLHOP_REASON_NO_RD_ATOMIC),
+				BELLHOP_REASON_NO_RD_ATOMIC);
+	return true;
+}
+
 static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 {
 	struct bellhop_sender *send = &qp->send;
@@ -104,6 +121,10 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	if (!bellhop_state_sends(bellhop_qp_state(qp))) {
 		report_drained(qp);
 		return false;
+	}
+	if (fetch_own(qp)) {
+		share->wqes--;
+		return true;
 	}
 	pending = bellhop_ring_pending(&send->ring);
 	if (pending <= 0) {
@@ -142,11 +163,11 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
  * After the last entry that was there when it was fetched there is nothing to do: whoever
  * posted more since then kicks, and finds this runner or none. That does not hold for an
  * entry that had to wait, since the kicks that came meanwhile are gone. What states
- * other than RTS ask for is fetch()'s.
+ * other than RTS ask for is fetch()'s. A sender that is busy again goes on by itself.
  */
 static bool has_more(const struct bellhop_qp *qp, bool fresh)
 {
-	return !fresh || !bellhop_ring_is_done(&qp->send.ring) ||
+	return !fresh || qp->send.busy || !bellhop_ring_is_done(&qp->send.ring) ||
 	       !bellhop_state_sends(bellhop_qp_state(qp));
 }
 

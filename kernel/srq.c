@@ -2,11 +2,13 @@
 /* srq.c: makes shared receive queues and takes their entries (IBA 10.2.9). */
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
+#include "cq.h"
 #include "device.h"
 #include "mapping.h"
 #include "pd.h"
 #include "proto/quota.h"
 #include "srq.h"
+#include "tag.h"
 #include "ucontext.h"
 #include "xrcd.h"
 
@@ -106,14 +108,46 @@ int bellhop_srq_give_back(struct bellhop_srq *srq, const struct bellhop_recv_wqe
 
 static int check(const struct ib_srq_init_attr *attr)
 {
-	if (attr->srq_type != IB_SRQT_BASIC && attr->srq_type != IB_SRQT_XRC)
+	if (attr->srq_type != IB_SRQT_BASIC && !ib_srq_has_cq(attr->srq_type))
 		return -EOPNOTSUPP;
-	if (attr->srq_type == IB_SRQT_XRC && (!attr->ext.cq || !attr->ext.xrc.xrcd))
+	if (ib_srq_has_cq(attr->srq_type) && !attr->ext.cq)
+		return -EINVAL;
+	if (attr->srq_type == IB_SRQT_XRC && !attr->ext.xrc.xrcd)
+		return -EINVAL;
+	if (attr->srq_type == IB_SRQT_TM &&
+	    (!attr->ext.tag_matching.max_num_tags ||
+	     attr->ext.tag_matching.max_num_tags > BELLHOP_MAX_TAGS))
 		return -EINVAL;
 	if (!attr->attr.max_wr || attr->attr.max_wr > BELLHOP_MAX_SRQ_WR ||
 	    attr->attr.max_sge > BELLHOP_MAX_SGE)
 		return -EINVAL;
 	return 0;
+}
+
+/* What only some types have. */
+static int make_special(struct bellhop_srq *srq, const struct ib_srq_init_attr *attr)
+{
+	int err;
+
+	if (!ib_srq_has_cq(attr->srq_type))
+		return 0;
+	if (attr->srq_type == IB_SRQT_TM) {
+		srq->tags = bellhop_tag_create(attr->ext.tag_matching.max_num_tags);
+		if (IS_ERR(srq->tags))
+			return PTR_ERR(srq->tags);
+		bellhop_cq_tag(bellhop_cq_of(attr->ext.cq));
+	}
+	err = bellhop_xrcd_publish(srq);
+	if (err)
+		bellhop_tag_destroy(srq->tags);
+	return err;
+}
+
+static void end_special(struct bellhop_srq *srq)
+{
+	if (srq->listed)
+		bellhop_xrcd_withdraw(srq);
+	bellhop_tag_destroy(srq->tags);
 }
 
 int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct ib_udata *udata)
@@ -128,6 +162,8 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 	err = check(attr);
 	if (err)
 		return err;
+	if (attr->srq_type == IB_SRQT_TM && !ucontext)
+		return -EOPNOTSUPP;
 	if (ucontext && udata->outlen < sizeof(resp))
 		return -EINVAL;
 	err = bellhop_quota_take(used, BELLHOP_MAX_SRQ);
@@ -150,13 +186,17 @@ int bellhop_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, stru
 	srq->ring.hdr = srq->mapping->memory;
 	srq->ring.mask = resp.srq.slots - 1;
 	attr->attr.max_wr = resp.srq.slots;
-	err = ucontext ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
-	if (!err && attr->srq_type == IB_SRQT_XRC)
-		err = bellhop_xrcd_publish(srq);
+	err = make_special(srq, attr);
 	if (err)
 		goto err_mapping;
+	resp.srqn = srq->listed ? ibsrq->ext.xrc.srq_num : 0;
+	err = ucontext ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
+	if (err)
+		goto err_special;
 	return 0;
 
+err_special:
+	end_special(srq);
 err_mapping:
 	bellhop_mapping_destroy(srq->mapping);
 err_quota:
@@ -214,8 +254,7 @@ int bellhop_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 	struct bellhop_returned *returned, *next;
 
 	/* No QP takes from it any more: the core has counted them, but for those of XRC. */
-	if (srq->listed)
-		bellhop_xrcd_withdraw(srq);
+	end_special(srq);
 	list_for_each_entry_safe(returned, next, &srq->returned, list) kfree(returned);
 	bellhop_mapping_destroy(srq->next_mapping);
 	bellhop_mapping_destroy(srq->mapping);

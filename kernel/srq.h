@@ -15,18 +15,20 @@
 
 struct bellhop_listed_srq;
 struct bellhop_mapping;
+struct bellhop_tag_table;
 
 /**
  * struct bellhop_srq - a shared receive queue
  * @ibsrq: the core's part
  * @pdn: the protection domain of what its entries name
  * @mapping: the ring's memory; under @resize_lock
- * @listed: of one for XRC: how it is found by its number; else NULL
+ * @listed: of one that has a number: how it is found by that; else NULL
+ * @tags: of one that matches tags: its tagged buffers; else NULL
  * @limits: what its entries may hold
  * @resize_lock: one change of @mapping at a time
  * @next_mapping: what the ring may move to, or NULL; under @resize_lock
  * @next: its ring; likewise
- * @lock: from here to @failed; innermost of all locks
+ * @lock: from here to @failed, and @tags; innermost of all locks but that of its own CQ
  * @ring: the entries
  * @returned: entries that were taken and not used; taken first
  * @num_returned: how many
@@ -40,6 +42,7 @@ struct bellhop_srq {
 	u32 pdn;
 	struct bellhop_mapping *mapping;
 	struct bellhop_listed_srq *listed;
+	struct bellhop_tag_table *tags;
 	struct bellhop_wqe_limits limits;
 	struct mutex resize_lock;
 	struct bellhop_mapping *next_mapping;

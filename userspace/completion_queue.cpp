@@ -32,6 +32,16 @@ static_assert(int{ BELLHOP_WC_BIND_MW } == IBV_WC_BIND_MW);
 static_assert(int{ BELLHOP_WC_LOCAL_INV } == IBV_WC_LOCAL_INV);
 static_assert(int{ BELLHOP_WC_RECV } == IBV_WC_RECV);
 static_assert(int{ BELLHOP_WC_RECV_RDMA_WITH_IMM } == IBV_WC_RECV_RDMA_WITH_IMM);
+static_assert(int{ BELLHOP_WC_TM_ERR } == IBV_WC_TM_ERR);
+static_assert(int{ BELLHOP_WC_TM_RNDV_INCOMPLETE } == IBV_WC_TM_RNDV_INCOMPLETE);
+static_assert(int{ BELLHOP_WC_TM_ADD } == IBV_WC_TM_ADD);
+static_assert(int{ BELLHOP_WC_TM_DEL } == IBV_WC_TM_DEL);
+static_assert(int{ BELLHOP_WC_TM_SYNC } == IBV_WC_TM_SYNC);
+static_assert(int{ BELLHOP_WC_TM_RECV } == IBV_WC_TM_RECV);
+static_assert(int{ BELLHOP_WC_TM_NO_TAG } == IBV_WC_TM_NO_TAG);
+static_assert(int{ BELLHOP_WC_TM_SYNC_REQ } == IBV_WC_TM_SYNC_REQ);
+static_assert(int{ BELLHOP_WC_TM_MATCH } == IBV_WC_TM_MATCH);
+static_assert(int{ BELLHOP_WC_TM_DATA_VALID } == IBV_WC_TM_DATA_VALID);
 static_assert(int{ BELLHOP_WC_WITH_IMM } == IBV_WC_WITH_IMM);
 static_assert(int{ BELLHOP_WC_WITH_INV } == IBV_WC_WITH_INV);
 static_assert(offsetof(ibv_wc, invalidated_rkey) == offsetof(ibv_wc, imm_data));
@@ -46,6 +56,10 @@ int check(const ibv_cq_init_attr_ex &attr) noexcept
 
 	if ((attr.comp_mask & ~KNOWN) || (attr.wc_flags & ~COMPLETION_FIELDS) ||
 	    (has_flags && (attr.flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED)))
+		return EOPNOTSUPP;
+	// A completion has room for one of them.
+	if ((attr.wc_flags & IBV_WC_EX_WITH_TM_INFO) &&
+	    (attr.wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK))
 		return EOPNOTSUPP;
 	if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
 	    (!attr.parent_domain || !ProtectionDomain::of(attr.parent_domain)->is_parent()))

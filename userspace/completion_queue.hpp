@@ -2,8 +2,8 @@
 // completion_queue.hpp: completion queues.
 //
 // A completion is read once and its entry's slot is freed then. Completions of QPs that are
-// gone are passed over; those of an XRC SRQ need no QP, which may be another process's. The kernel
-// gets the slots back once per poll, or per session of the ibv_cq_ex calls.
+// gone are passed over; those of an SRQ with a number need no QP, which may be another process's.
+// The kernel gets the slots back once per poll, or per session of the ibv_cq_ex calls.
 //
 // When the queue is resized, later completions go to another ring. The one before is read to its
 // end first, however often that happens meanwhile.
@@ -144,7 +144,7 @@ public:
 		is_locked_ ? remove<true>(qpn) : remove<false>(qpn);
 	}
 
-	// The same of an XRC SRQ.
+	// The same of an SRQ with a number.
 	void remove_shared(std::uint32_t srqn) noexcept
 	{
 		is_locked_ ? remove_shared<true>(srqn) : remove_shared<false>(srqn);
@@ -236,10 +236,10 @@ private:
 		return qp.qp.srq ? cqe.wr_id : qp.recv.retire(cqe.wqe_index);
 	}
 
-	// Of an entry of an XRC SRQ.
+	// Of an SRQ with a number.
 	static bool is_shared(const bellhop_cqe &cqe) noexcept
 	{
-		return cqe.qpn & BELLHOP_CQE_XRC;
+		return cqe.qpn & BELLHOP_CQE_SRQ;
 	}
 
 	[[gnu::cold]] static void fill_shared(ibv_wc &wc, const bellhop_cqe &cqe) noexcept

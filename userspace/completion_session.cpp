@@ -39,6 +39,16 @@ Value read(ibv_cq_ex *cq) noexcept
 	return static_cast<Value>(current(cq).*Field);
 }
 
+// It is told with the completion that says which buffer the message has matched.
+void read_tm_info(ibv_cq_ex *cq, ibv_wc_tm_info *info) noexcept
+{
+	const bellhop_cqe &cqe = current(cq);
+
+	*info = {};
+	if (cqe.wc_flags & BELLHOP_WC_TM_MATCH)
+		*info = { .tag = cqe.tag, .priv = cqe.tag_context };
+}
+
 // A field of addressing that RoCE does not have.
 template <class Value>
 Value read_none(ibv_cq_ex *) noexcept
@@ -76,6 +86,8 @@ void offer_completion_session(CompletionQueue &cq, std::uint64_t wc_flags) noexc
 		calls.read_completion_ts = read<std::uint64_t, &bellhop_cqe::timestamp>;
 	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 		calls.read_completion_wallclock_ns = read<std::uint64_t, &bellhop_cqe::wallclock>;
+	if (wc_flags & IBV_WC_EX_WITH_TM_INFO)
+		calls.read_tm_info = read_tm_info;
 }
 
 } // namespace bellhop

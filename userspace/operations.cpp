@@ -13,6 +13,7 @@
 #include "pd.hpp"
 #include "queue_pair.hpp"
 #include "shared_queue.hpp"
+#include "tagged.hpp"
 #include "thread_domain.hpp"
 #include "wq.hpp"
 #include "xrc_domain.hpp"
@@ -70,6 +71,7 @@ constinit const verbs_context_ops OPERATIONS = [] {
 	ops.poll_cq = poll_cq;
 	ops.post_recv = post_recv;
 	ops.post_send = post_send;
+	ops.post_srq_ops = post_srq_ops;
 	ops.post_srq_recv = post_srq_recv;
 	ops.query_device_ex = query_device_ex;
 	ops.query_port = query_port;

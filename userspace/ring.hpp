@@ -139,11 +139,11 @@ public:
 		remove_if([qpn](const bellhop_cqe &cqe) { return cqe.qpn == qpn; });
 	}
 
-	// The same of an XRC SRQ that gets no more of them.
+	// The same of an SRQ that gets no more of them.
 	void remove_shared(std::uint32_t srqn) noexcept
 	{
 		remove_if([srqn](const bellhop_cqe &cqe) {
-			return (cqe.qpn & BELLHOP_CQE_XRC) && cqe.wqe_index == srqn;
+			return (cqe.qpn & BELLHOP_CQE_SRQ) && cqe.wqe_index == srqn;
 		});
 	}
 

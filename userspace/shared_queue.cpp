@@ -13,14 +13,17 @@ namespace
 
 int check(const ibv_srq_init_attr_ex &attr) noexcept
 {
-	// All that an SRQ of XRC needs; an ordinary one does not come here.
-	constexpr std::uint32_t KNOWN = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-					IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+	// What an SRQ of its type needs; an ordinary one does not come here.
+	constexpr std::uint32_t ALL =
+		IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ;
+	const bool is_tagged = attr.srq_type == IBV_SRQT_TM;
+	const std::uint32_t known =
+		ALL | (is_tagged ? IBV_SRQ_INIT_ATTR_TM : IBV_SRQ_INIT_ATTR_XRCD);
 
-	if ((attr.comp_mask & ~KNOWN) || !(attr.comp_mask & IBV_SRQ_INIT_ATTR_TYPE) ||
-	    attr.srq_type != IBV_SRQT_XRC)
+	if ((attr.comp_mask & ~known) || !(attr.comp_mask & IBV_SRQ_INIT_ATTR_TYPE) ||
+	    (attr.srq_type != IBV_SRQT_XRC && !is_tagged))
 		return EOPNOTSUPP;
-	if (attr.comp_mask != KNOWN || !attr.pd || !attr.xrcd || !attr.cq)
+	if (attr.comp_mask != known || !attr.pd || !attr.cq || (!is_tagged && !attr.xrcd))
 		return EINVAL;
 	return 0;
 }
@@ -36,6 +39,8 @@ int create(SharedQueue &queue, ibv_srq_init_attr_ex &attr) noexcept
 	if (error)
 		return error;
 	queue.srq.srq_context = attr.srq_context;
+	queue.srq_num = response.driver().srqn;
+	queue.cq = queue.srq_num ? attr.cq : nullptr;
 	error = queue.map(response.driver().srq, attr.attr.max_sge);
 	if (error)
 		ibv_cmd_destroy_srq(&queue.srq);
@@ -145,7 +150,7 @@ int destroy_srq(ibv_srq *srq) noexcept
 
 	if (int error = ibv_cmd_destroy_srq(srq))
 		return error;
-	if (queue->srq_type == IBV_SRQT_XRC)
+	if (queue->cq)
 		CompletionQueue::of(queue->cq)->remove_shared(queue->srq_num);
 	dispose(queue);
 	return 0;

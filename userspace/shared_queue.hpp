@@ -5,6 +5,7 @@
 // to be remembered of it is in the entry, and comes back in the completion.
 #pragma once
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include "mapping.hpp"
@@ -95,6 +96,12 @@ public:
 		return error;
 	}
 
+	// What one more tagged buffer is called.
+	std::uint32_t new_tag_handle() noexcept
+	{
+		return last_tag_handle_.fetch_add(1, std::memory_order_relaxed) + 1;
+	}
+
 private:
 	int resize(const ibv_srq_attr &attr, int attr_mask) noexcept;
 
@@ -112,6 +119,7 @@ private:
 	bool is_locked_;
 	std::uint32_t producer_ = 0;
 	std::uint32_t taken_ = 0; // as last read
+	std::atomic<std::uint32_t> last_tag_handle_ = 0;
 	WorkRing ring_;
 	WqeLimits limits_{};
 	Mapping mapping_;

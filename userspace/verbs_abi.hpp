@@ -220,7 +220,7 @@ struct verbs_context_ops {
 	int (*poll_cq)(ibv_cq *, int num_entries, ibv_wc *);
 	int (*post_recv)(ibv_qp *, ibv_recv_wr *, ibv_recv_wr **bad_wr);
 	int (*post_send)(ibv_qp *, ibv_send_wr *, ibv_send_wr **bad_wr);
-	verbs_op post_srq_ops;
+	int (*post_srq_ops)(ibv_srq *, ibv_ops_wr *, ibv_ops_wr **bad_wr);
 	int (*post_srq_recv)(ibv_srq *, ibv_recv_wr *, ibv_recv_wr **bad_wr);
 	BELLHOP_OPS_65(qp_attach_comp_cntr, query_comp_cntr_caps)
 	int (*query_device_ex)(ibv_context *, const ibv_query_device_ex_input *,

@@ -208,6 +208,8 @@ struct bellhop_completion {
 	u8 status;
 	u16 wc_flags;
 	u8 sl;
+	u32 tag_context;
+	u64 tag;
 };
 
 /**
@@ -299,6 +301,30 @@ static inline int bellhop_ring_push_stamped(struct bellhop_completion_ring *ring
 		return -EOVERFLOW;
 	slot->timestamp = timestamp;
 	slot->wallclock = wallclock;
+	bellhop_ring_fill(ring, slot, completion);
+	return 0;
+}
+
+/**
+ * bellhop_ring_push_tagged() - adds a completion that has its message's tag instead
+ * @ring: the ring
+ * @completion: what it says
+ * @timestamp: as bellhop_ring_push_stamped()
+ *
+ * Context: the caller holds the CQ's lock.
+ * Return: as bellhop_ring_push().
+ */
+static inline int bellhop_ring_push_tagged(struct bellhop_completion_ring *ring,
+					   const struct bellhop_completion *completion,
+					   u64 timestamp)
+{
+	struct bellhop_cqe *slot = bellhop_ring_room(ring);
+
+	if (!slot)
+		return -EOVERFLOW;
+	slot->timestamp = timestamp;
+	slot->tag = completion->tag;
+	slot->tag_context = completion->tag_context;
 	bellhop_ring_fill(ring, slot, completion);
 	return 0;
 }

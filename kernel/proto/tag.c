@@ -61,7 +61,7 @@ static void list_waiting(struct bellhop_tags *tags)
 	}
 }
 
-int bellhop_tags_add(struct bellhop_tags *tags, u64 tag, u64 mask)
+int bellhop_tags_add(struct bellhop_tags *tags, u64 tag, u64 mask, u32 handle)
 {
 	u16 place = tags->free;
 	struct bellhop_tag *entry;
@@ -72,7 +72,7 @@ int bellhop_tags_add(struct bellhop_tags *tags, u64 tag, u64 mask)
 	tags->free = entry->next;
 	entry->tag = tag;
 	entry->mask = mask;
-	entry->uses++;
+	entry->handle = handle;
 	entry->state = BELLHOP_TAG_WAITING;
 	append(tags, place);
 	tags->waiting++;
@@ -80,24 +80,17 @@ int bellhop_tags_add(struct bellhop_tags *tags, u64 tag, u64 mask)
 	return place;
 }
 
-u32 bellhop_tags_handle(const struct bellhop_tags *tags, u32 place)
-{
-	return (u32)tags->entries[place].uses << 16 | place;
-}
-
 int bellhop_tags_find(const struct bellhop_tags *tags, u32 handle)
 {
-	u32 place = handle & 0xffff;
-	const struct bellhop_tag *entry;
+	u32 place;
 
-	if (!is_place(tags, place))
-		return -ENOENT;
-	place = array_index_nospec(place, tags->num);
-	entry = &tags->entries[place];
-	if (entry->uses != handle >> 16 || entry->state == BELLHOP_TAG_FREE ||
-	    entry->state == BELLHOP_TAG_TAKEN)
-		return -ENOENT;
-	return (int)place;
+	for (place = tags->first; is_place(tags, place); place = tags->entries[place].next) {
+		const struct bellhop_tag *entry = &tags->entries[place];
+
+		if (entry->handle == handle && entry->state != BELLHOP_TAG_TAKEN)
+			return (int)place;
+	}
+	return -ENOENT;
 }
 
 int bellhop_tags_match(struct bellhop_tags *tags, u64 tag)

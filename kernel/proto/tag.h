@@ -26,7 +26,7 @@ enum bellhop_tag_state {
  * @mask: bits of it that count
  * @next: the one that was added after it; of a free one, another
  * @previous: the one that was added before it
- * @uses: how often the place was taken, so that an old handle finds nothing
+ * @handle: what its owner calls it
  * @state: enum bellhop_tag_state
  */
 struct bellhop_tag {
@@ -34,7 +34,7 @@ struct bellhop_tag {
 	u64 mask;
 	u16 next;
 	u16 previous;
-	u16 uses;
+	u32 handle;
 	u8 state;
 };
 
@@ -73,24 +73,19 @@ void bellhop_tags_init(struct bellhop_tags *tags, struct bellhop_tag *entries, u
  * @tags: the list
  * @tag: what it is for
  * @mask: bits of it that count
+ * @handle: what its owner calls it
  *
  * Return: its place, or -ENOMEM.
  */
-int bellhop_tags_add(struct bellhop_tags *tags, u64 tag, u64 mask);
-
-/**
- * bellhop_tags_handle() - what the other side calls a buffer
- * @tags: the list
- * @place: the buffer's
- */
-u32 bellhop_tags_handle(const struct bellhop_tags *tags, u32 place);
+int bellhop_tags_add(struct bellhop_tags *tags, u64 tag, u64 mask, u32 handle);
 
 /**
  * bellhop_tags_find() - the buffer of a handle
  * @tags: the list
  * @handle: any number
  *
- * Return: its place; or -ENOENT when it is not there any more, or taken.
+ * Return: its place, that of the oldest if there are more; or -ENOENT when it is not there any
+ * more, or taken.
  */
 int bellhop_tags_find(const struct bellhop_tags *tags, u32 handle);
 

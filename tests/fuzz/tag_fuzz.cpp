@@ -70,7 +70,8 @@ private:
 	void add()
 	{
 		const u64 tag = any_tag(), mask = any_tag();
-		const int place = bellhop_tags_add(&tags_, tag, mask);
+		const u32 handle = input_.ConsumeIntegralInRange<u32>(0, 7);
+		const int place = bellhop_tags_add(&tags_, tag, mask, handle);
 
 		if (list_.size() == entries_.size()) {
 			REQUIRE(place == -ENOMEM);
@@ -79,8 +80,7 @@ private:
 		REQUIRE(place >= 0 && u32(place) < entries_.size());
 		for (const Buffer &other : list_)
 			REQUIRE(other.place != place);
-		list_.push_back(
-			{ place, bellhop_tags_handle(&tags_, u32(place)), tag, mask, true, false });
+		list_.push_back({ place, handle, tag, mask, true, false });
 		agree();
 	}
 
@@ -125,12 +125,13 @@ private:
 
 	void find()
 	{
-		const u32 handle = input_.ConsumeIntegralInRange<u32>(0, 4) << 16 |
-				   input_.ConsumeIntegralInRange<u32>(0, 7);
+		const u32 handle = input_.ConsumeIntegralInRange<u32>(0, 7);
 		const int place = bellhop_tags_find(&tags_, handle);
-		const auto meant = std::ranges::find(list_, handle, &Buffer::handle);
+		const auto meant = std::ranges::find_if(list_, [handle](const Buffer &buffer) {
+			return buffer.handle == handle && !buffer.taken;
+		});
 
-		if (meant == list_.end() || meant->taken) {
+		if (meant == list_.end()) {
 			REQUIRE(place == -ENOENT);
 			return;
 		}

@@ -24,7 +24,7 @@ protected:
 
 	int add(u64 value, u64 mask = all)
 	{
-		return bellhop_tags_add(&tags, value, mask);
+		return bellhop_tags_add(&tags, value, mask, ++handle);
 	}
 
 	int match(u64 value)
@@ -32,13 +32,14 @@ protected:
 		return bellhop_tags_match(&tags, value);
 	}
 
-	int find(int place) const
+	int find(u32 wanted) const
 	{
-		return bellhop_tags_find(&tags, bellhop_tags_handle(&tags, u32(place)));
+		return bellhop_tags_find(&tags, wanted);
 	}
 
 	std::array<bellhop_tag, 4> entries;
 	bellhop_tags tags;
+	u32 handle = 100; /* of the last one */
 };
 
 } // namespace
@@ -118,26 +119,27 @@ TEST_F(tag, give_back__keeps_the_order)
 	const int first = add(1), second = add(1);
 
 	EXPECT_EQ(match(1), first);
-	EXPECT_EQ(find(first), -ENOENT) << "a message has it";
+	EXPECT_EQ(find(101), -ENOENT) << "a message has it";
 	bellhop_tags_give_back(&tags, u32(first));
-	EXPECT_EQ(find(first), first);
+	EXPECT_EQ(find(101), first);
 	EXPECT_EQ(match(1), first);
 	EXPECT_EQ(match(1), second);
 }
 
-TEST_F(tag, find__knows_old_handles)
+TEST_F(tag, find__what_is_there)
 {
-	const int place = add(1);
-	const u32 handle = bellhop_tags_handle(&tags, u32(place));
+	const int first = add(1), second = add(2);
 
-	EXPECT_EQ(bellhop_tags_find(&tags, handle), place);
-	bellhop_tags_remove(&tags, u32(place));
-	EXPECT_EQ(bellhop_tags_find(&tags, handle), -ENOENT);
-	EXPECT_EQ(add(2), place);
-	EXPECT_EQ(bellhop_tags_find(&tags, handle), -ENOENT);
-	EXPECT_EQ(bellhop_tags_find(&tags, handle + 1), -ENOENT);
-	EXPECT_EQ(bellhop_tags_find(&tags, 0xffffffff), -ENOENT);
-	EXPECT_EQ(bellhop_tags_find(&tags, 0x10000 + u32(entries.size())), -ENOENT);
+	EXPECT_EQ(find(102), second);
+	bellhop_tags_remove(&tags, u32(first));
+	EXPECT_EQ(find(101), -ENOENT);
+	EXPECT_EQ(find(102), second);
+	EXPECT_EQ(find(103), -ENOENT);
+	handle = 101;
+	const int third = add(3);
+	EXPECT_EQ(find(102), second) << "the oldest";
+	bellhop_tags_remove(&tags, u32(second));
+	EXPECT_EQ(find(102), third);
 }
 
 TEST_F(tag, remove__from_anywhere)

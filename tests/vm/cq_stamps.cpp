@@ -240,7 +240,8 @@ TEST(Fields, that_there_are_can_be_asked_for)
 
 	for (uint64_t field = 1; field <= IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 	     field <<= 1) {
-		const bool offered = field & (uint64_t{ IBV_WC_STANDARD_FLAGS } | stamps);
+		const bool offered = field & (uint64_t{ IBV_WC_STANDARD_FLAGS } | stamps |
+					      IBV_WC_EX_WITH_TM_INFO);
 		ibv_cq_ex *ex = create(device, field);
 
 		EXPECT_EQ(ex != nullptr, offered) << "field " << field;

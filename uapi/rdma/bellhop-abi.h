@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause */
 /*
- * bellhop-abi.h: everything that bellhop.ko and its libibverbs provider share.
+ * bellhop-abi.h: everything that bellhop.ko and its libibverbs provider share; what completions
+ * say is in bellhop-wc.h.
  *
  * Layouts only: create responses, the rings and the status page that are
  * mapped from them, and the kick. Every field says who writes it. The uverbs
@@ -14,8 +15,9 @@
 #define RDMA_BELLHOP_ABI_H
 
 #include <linux/types.h>
+#include <rdma/bellhop-wc.h>
 
-#define BELLHOP_ABI_VERSION 7
+#define BELLHOP_ABI_VERSION 8
 #define BELLHOP_DRIVER_ID 0x62656c6c
 
 /* The most that one work queue entry carries. */
@@ -116,6 +118,8 @@ struct bellhop_create_qp_resp {
 
 struct bellhop_create_srq_resp {
 	struct bellhop_ring_map srq;
+	__u32 srqn; /* of one whose completions are told by its number; else 0 */
+	__u32 reserved;
 };
 
 /* Follows the core's REG_MR, or does not, and then @kind is 0. */
@@ -186,6 +190,37 @@ struct bellhop_sge {
 	__aligned_u64 addr;
 	__u32 length; /* 0 is 0 bytes */
 	__u32 lkey;
+};
+
+/* What is to be done with the tagged buffers of an SRQ; the values are those of ibv_ops_wr_opcode.
+ */
+enum bellhop_tag_opcode {
+	BELLHOP_TAG_ADD = 0,
+	BELLHOP_TAG_DEL = 1,
+	BELLHOP_TAG_SYNC = 2,
+};
+
+enum bellhop_tag_flags {
+	BELLHOP_TAG_SIGNALED = 1 << 0, /* completes visibly; what fails does anyway */
+	BELLHOP_TAG_COUNTED = 1 << 1, /* @unmatched is told; BELLHOP_TAG_SYNC tells it anyway */
+};
+
+/* Of a tagged buffer. */
+#define BELLHOP_MAX_TAG_SGE 4
+
+/* Fields that an opcode does not use are not looked at. */
+struct bellhop_tag_op {
+	__u32 opcode; /* enum bellhop_tag_opcode */
+	__u32 flags; /* enum bellhop_tag_flags */
+	__aligned_u64 wr_id; /* of the operation's own completion */
+	__u32 unmatched; /* messages that matched no tag, as far as completions have told it */
+	__u32 handle; /* the library's name of the buffer that is added, or deleted */
+	__aligned_u64 recv_wr_id; /* of the completions of the message that takes the buffer */
+	__aligned_u64 tag; /* its tag is this one, in the bits of @mask */
+	__aligned_u64 mask;
+	__u32 num_sge;
+	__u32 reserved;
+	struct bellhop_sge sge[BELLHOP_MAX_TAG_SGE];
 };
 
 /* What a send entry asks for; the values are those of enum ibv_wr_opcode. */
@@ -287,119 +322,18 @@ struct bellhop_rqe {
 	__aligned_u64 wr_id; /* comes back in the completion, if the queue is shared */
 };
 
-/* How an entry ended; the values are those of enum ibv_wc_status. */
-enum bellhop_wc_status {
-	BELLHOP_WC_SUCCESS = 0,
-	BELLHOP_WC_LOC_LEN_ERR = 1,
-	BELLHOP_WC_LOC_QP_OP_ERR = 2,
-	BELLHOP_WC_LOC_PROT_ERR = 4,
-	BELLHOP_WC_WR_FLUSH_ERR = 5,
-	BELLHOP_WC_MW_BIND_ERR = 6,
-	BELLHOP_WC_LOC_ACCESS_ERR = 8,
-	BELLHOP_WC_REM_INV_REQ_ERR = 9,
-	BELLHOP_WC_REM_ACCESS_ERR = 10,
-	BELLHOP_WC_REM_OP_ERR = 11,
-	BELLHOP_WC_RETRY_EXC_ERR = 12,
-	BELLHOP_WC_RNR_RETRY_EXC_ERR = 13,
-	BELLHOP_WC_FATAL_ERR = 19,
-};
-
-/* What was completed; the values are those of enum ibv_wc_opcode. */
-enum bellhop_wc_opcode {
-	BELLHOP_WC_SEND = 0,
-	BELLHOP_WC_RDMA_WRITE = 1,
-	BELLHOP_WC_RDMA_READ = 2,
-	BELLHOP_WC_COMP_SWAP = 3,
-	BELLHOP_WC_FETCH_ADD = 4,
-	BELLHOP_WC_BIND_MW = 5,
-	BELLHOP_WC_LOCAL_INV = 6,
-	BELLHOP_WC_ATOMIC_WRITE = 9,
-	BELLHOP_WC_RECV = 128, /* this bit: the entry was a receive */
-	BELLHOP_WC_RECV_RDMA_WITH_IMM = 129,
-};
-
-enum bellhop_wc_flags {
-	BELLHOP_WC_GRH = 1 << 0, /* as IBV_WC_GRH: a datagram, behind BELLHOP_GRH_BYTES */
-	BELLHOP_WC_WITH_IMM = 1 << 1, /* as IBV_WC_WITH_IMM */
-	BELLHOP_WC_WITH_INV = 1 << 3, /* as IBV_WC_WITH_INV */
-};
-
-/* The low three bits of a datagram's sl: what its header is, since RoCE uses no service levels. */
-enum bellhop_sl {
-	BELLHOP_SL_IPV6 = 1,
-	BELLHOP_SL_IPV4 = 2,
-};
-
 /*
- * Why an entry failed: vendor_err of its completion, and what
- * `rdma resource show qp -dd` prints as drv_last_reason. Appended to, never
- * renumbered.
+ * In a completion's @qpn: the completion is one of an SRQ with a number, which is in @wqe_index.
+ * The QP may be one that is gone, or a target QP, which any process may have made, or none.
  */
-enum bellhop_reason {
-	BELLHOP_REASON_NONE = 0,
-	/* The entry itself. */
-	BELLHOP_REASON_RING_INDEX = 1, /* the producer index is not possible */
-	BELLHOP_REASON_WR_OPCODE = 2, /* unknown, or not of this QP type */
-	BELLHOP_REASON_WR_FLAGS = 3, /* unknown, or not of this opcode; or access, of a bind */
-	BELLHOP_REASON_WR_NUM_SGE =
-		4, /* more elements than the queue has; or not the one of an atomic */
-	BELLHOP_REASON_WR_INLINE = 5, /* more inline bytes than the queue has */
-	BELLHOP_REASON_WR_LENGTH = 6, /* more than BELLHOP_MAX_MESSAGE bytes; or not an atomic's */
-	BELLHOP_REASON_WR_RESERVED = 7, /* a reserved field is not zero */
-	BELLHOP_REASON_WR_ADDRESS = 8, /* of a datagram: no such QP number or source GID */
-	/* A key of this side. */
-	BELLHOP_REASON_LKEY_UNKNOWN = 16, /* no region has it */
-	BELLHOP_REASON_LKEY_PD = 17, /* the region is of another PD */
-	BELLHOP_REASON_LKEY_ACCESS = 18, /* no local write access */
-	BELLHOP_REASON_LKEY_RANGE = 19, /* bytes outside of the region */
-	BELLHOP_REASON_LKEY_ABSENT = 20, /* of pages on demand: the process has none there */
-	/* A key of the other side. */
-	BELLHOP_REASON_RKEY_UNKNOWN = 32,
-	BELLHOP_REASON_RKEY_PD = 33,
-	BELLHOP_REASON_RKEY_ACCESS = 34,
-	BELLHOP_REASON_RKEY_RANGE = 35,
-	BELLHOP_REASON_RKEY_QP = 36, /* of a window that is bound to another QP */
-	BELLHOP_REASON_RKEY_ABSENT = 37, /* of pages on demand: the process has none there */
-	/* The responder. */
-	BELLHOP_REASON_QP_ACCESS = 48, /* its QP does not allow the operation */
-	BELLHOP_REASON_RECV_TOO_SHORT = 49, /* the message exceeds the receive */
-	BELLHOP_REASON_RECV_FAULTY = 50, /* its receive entry is not valid */
-	BELLHOP_REASON_RNR = 51, /* it had no receive, too often */
-	BELLHOP_REASON_SILENT = 52, /* no answer: absent, or not ready to receive */
-	BELLHOP_REASON_NO_RD_ATOMIC = 53, /* it takes no RDMA reads and atomics */
-	BELLHOP_REASON_SEQUENCE = 54, /* a message began before the last one ended */
-	BELLHOP_REASON_ALIGNMENT = 55, /* an atomic's word does not lie on 8 bytes */
-	/* The queues. */
-	BELLHOP_REASON_FLUSHED = 64, /* the QP was in error already */
-	BELLHOP_REASON_CQ_OVERRUN = 65, /* a completion found its CQ full */
-	/* A window that was to be bound or invalidated. */
-	BELLHOP_REASON_MW_UNKNOWN = 80, /* no window has the rkey */
-	BELLHOP_REASON_MW_PD = 81, /* QP, window and region are not of one PD */
-	BELLHOP_REASON_MW_TYPE = 82, /* what is asked for is not for windows of this type */
-	BELLHOP_REASON_MW_BOUND = 83, /* it is bound already, and of type 2 */
-	BELLHOP_REASON_MW_UNBOUND = 84, /* it is not bound */
-	BELLHOP_REASON_MW_QP = 85, /* it is bound to another QP */
-	BELLHOP_REASON_MW_REGION = 86, /* no region has the lkey */
-	BELLHOP_REASON_MW_REGION_ACCESS =
-		87, /* the region lets no window be bound, or none that changes it */
-	BELLHOP_REASON_MW_RANGE = 88, /* bytes outside of the region, or none */
-	/* The shared receive queue that an XRC request names. */
-	BELLHOP_REASON_XRC_SRQ_UNKNOWN = 96, /* none for XRC has the number */
-	BELLHOP_REASON_XRC_DOMAIN = 97, /* it is of another XRC domain than the target QP */
-};
-
-/*
- * In a completion's @qpn: the number is a target QP's, which any process may have made, and
- * @wqe_index is the number of the XRC shared receive queue that the entry is from.
- */
-#define BELLHOP_CQE_XRC (1U << 31)
+#define BELLHOP_CQE_SRQ (1U << 31)
 
 /*
  * A completion. The kernel writes it once, @phase last; reserved bytes it does not write. @phase is
  * 1 on the first pass over the ring, 0 on the second, and so on.
  */
 struct bellhop_cqe {
-	__u32 qpn; /* BELLHOP_CQE_XRC may be added */
+	__u32 qpn; /* BELLHOP_CQE_SRQ may be added */
 	__u32 wqe_index; /* which entry of its queue, counted from 0, wrapping */
 	__u32 byte_len;
 	__u32 ex; /* immediate data, big endian; or the rkey that was invalidated */
@@ -412,8 +346,11 @@ struct bellhop_cqe {
 	__u8 reserved0[3];
 	__aligned_u64 wr_id; /* of a receive from an SRQ, whose QPs take entries in any order */
 	__aligned_u64 timestamp; /* of a CQ that is stamped: the device's clock at that time */
-	__aligned_u64 wallclock; /* likewise: nanoseconds since 1970 */
-	__u32 reserved1;
+	union {
+		__aligned_u64 wallclock; /* likewise: nanoseconds since 1970 */
+		__aligned_u64 tag; /* of a tagged message that was matched */
+	};
+	__u32 tag_context; /* likewise: what its sender likes */
 	__u32 phase;
 };
 
@@ -461,6 +398,16 @@ enum bellhop_query_dm_attrs {
 	BELLHOP_ATTR_QUERY_DM_RESP, /* struct bellhop_dm_resp */
 };
 
+/* Of the core's object SRQ: does what a struct bellhop_tag_op says. */
+enum bellhop_srq_methods {
+	BELLHOP_METHOD_SRQ_TAG = 1 << 12,
+};
+
+enum bellhop_srq_tag_attrs {
+	BELLHOP_ATTR_SRQ_TAG_HANDLE = 1 << 12,
+	BELLHOP_ATTR_SRQ_TAG_OP,
+};
+
 #ifdef __cplusplus
 #define BELLHOP_ASSERT(x) static_assert(x, #x)
 #else
@@ -474,7 +421,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_resize_cq_resp) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_modify_srq) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_qp) == 48);
 BELLHOP_ASSERT(sizeof(struct bellhop_create_qp_resp) == 48);
-BELLHOP_ASSERT(sizeof(struct bellhop_create_srq_resp) == 24);
+BELLHOP_ASSERT(sizeof(struct bellhop_create_srq_resp) == 32);
 BELLHOP_ASSERT(sizeof(struct bellhop_reg_mr) == 8);
 BELLHOP_ASSERT(sizeof(struct bellhop_dm_resp) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_wq_hdr) == BELLHOP_RING_SLOTS);
@@ -485,6 +432,7 @@ BELLHOP_ASSERT(sizeof(struct bellhop_operands) == 16);
 BELLHOP_ASSERT(sizeof(struct bellhop_bind) == 24);
 BELLHOP_ASSERT(sizeof(struct bellhop_av) == 32);
 BELLHOP_ASSERT(sizeof(struct bellhop_rqe) == 16);
+BELLHOP_ASSERT(sizeof(struct bellhop_tag_op) == 120);
 BELLHOP_ASSERT(sizeof(struct bellhop_cqe) == 64);
 #undef BELLHOP_ASSERT
 

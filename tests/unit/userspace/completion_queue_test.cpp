@@ -171,7 +171,7 @@ TEST_P(CompletionQueueTest, AnXrcSrqsCompletionsNeedNoQp)
 {
 	bellhop_completion completion{};
 
-	completion.qpn = 0xabcdef | BELLHOP_CQE_XRC;
+	completion.qpn = 0xabcdef | BELLHOP_CQE_SRQ;
 	completion.wqe_index = 77;
 	completion.src_qp = 0x123456;
 	completion.opcode = BELLHOP_WC_RECV;
@@ -179,7 +179,7 @@ TEST_P(CompletionQueueTest, AnXrcSrqsCompletionsNeedNoQp)
 	ASSERT_EQ(around_.cq_end.push(completion), 0);
 	// A QP of this context that has the same number, of an earlier one maybe, has no part in
 	// it.
-	completion.qpn = QPN | BELLHOP_CQE_XRC;
+	completion.qpn = QPN | BELLHOP_CQE_SRQ;
 	completion.wr_id = 8;
 	ASSERT_EQ(around_.cq_end.push(completion), 0);
 	around_.cq.remove(QPN);
@@ -197,7 +197,7 @@ TEST_P(CompletionQueueTest, AnXrcSrqTakesItsCompletionsAlong)
 
 	completion.opcode = BELLHOP_WC_RECV;
 	for (std::uint32_t srqn : { 77U, 78U, 77U }) {
-		completion.qpn = 0xabcdef | BELLHOP_CQE_XRC;
+		completion.qpn = 0xabcdef | BELLHOP_CQE_SRQ;
 		completion.wqe_index = srqn;
 		completion.wr_id = srqn;
 		ASSERT_EQ(around_.cq_end.push(completion), 0);

@@ -188,7 +188,7 @@ TEST_P(CompletionSessionTest, AnXrcSrqsCompletionsNeedNoQp)
 {
 	bellhop_completion completion{};
 
-	completion.qpn = 0xabcdef | BELLHOP_CQE_XRC;
+	completion.qpn = 0xabcdef | BELLHOP_CQE_SRQ;
 	completion.wqe_index = 77;
 	completion.opcode = BELLHOP_WC_RECV;
 	completion.wr_id = 0xfedcba9876543210ULL;
@@ -198,6 +198,31 @@ TEST_P(CompletionSessionTest, AnXrcSrqsCompletionsNeedNoQp)
 	EXPECT_EQ(ibv_wc_read_qp_num(calls_), 0xabcdefU);
 	EXPECT_EQ(ibv_wc_read_opcode(calls_), IBV_WC_RECV);
 	EXPECT_EQ(ibv_next_poll(calls_), ENOENT);
+	ibv_end_poll(calls_);
+}
+
+TEST_P(CompletionSessionTest, TellsOfTagsThatWereMatched)
+{
+	bellhop_completion completion{};
+	ibv_wc_tm_info info = { .tag = 1, .priv = 2 };
+
+	completion.qpn = QPN | BELLHOP_CQE_SRQ;
+	completion.opcode = BELLHOP_WC_TM_RECV;
+	completion.wc_flags = BELLHOP_WC_TM_MATCH;
+	completion.tag = 0x1234567890abcdefULL;
+	completion.tag_context = 0x87654321;
+	ASSERT_EQ(around_.cq_end.push_tagged(completion), 0);
+	completion.wc_flags = BELLHOP_WC_TM_DATA_VALID;
+	ASSERT_EQ(around_.cq_end.push_tagged(completion), 0);
+	ASSERT_EQ(ibv_start_poll(calls_, &attr_), 0);
+	EXPECT_EQ(ibv_wc_read_wc_flags(calls_), unsigned{ IBV_WC_TM_MATCH });
+	ibv_wc_read_tm_info(calls_, &info);
+	EXPECT_EQ(info.tag, 0x1234567890abcdefULL);
+	EXPECT_EQ(info.priv, 0x87654321U);
+	ASSERT_EQ(ibv_next_poll(calls_), 0);
+	ibv_wc_read_tm_info(calls_, &info);
+	EXPECT_EQ(info.tag, 0U) << "it was told before";
+	EXPECT_EQ(info.priv, 0U);
 	ibv_end_poll(calls_);
 }
 

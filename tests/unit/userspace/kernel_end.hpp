@@ -89,6 +89,11 @@ public:
 		return bellhop_ring_push_stamped(&ring, &completion, timestamp, wallclock);
 	}
 
+	int push_tagged(const bellhop_completion &completion)
+	{
+		return bellhop_ring_push_tagged(&ring, &completion, 0);
+	}
+
 	// A completion of entry number index of the QP's SQ or RQ.
 	int push_send(std::uint32_t qpn, std::uint32_t index)
 	{

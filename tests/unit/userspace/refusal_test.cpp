@@ -187,11 +187,27 @@ protected:
 
 TEST_F(SharedQueueRefusal, OtherTypesAreNotSupported)
 {
-	attr_.srq_type = IBV_SRQT_TM;
+	attr_.srq_type = static_cast<ibv_srq_type>(3);
 	refused(EOPNOTSUPP);
 	attr_.srq_type = IBV_SRQT_XRC;
 	attr_.comp_mask |= IBV_SRQ_INIT_ATTR_TM;
 	refused(EOPNOTSUPP);
+	/* Tags and an XRC domain. */
+	attr_.srq_type = IBV_SRQT_TM;
+	refused(EOPNOTSUPP);
+}
+
+TEST_F(SharedQueueRefusal, TagsNeedAPdAndACq)
+{
+	const std::uint32_t all = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+				  IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
+
+	attr_.srq_type = IBV_SRQT_TM;
+	for (std::uint32_t without :
+	     { IBV_SRQ_INIT_ATTR_PD, IBV_SRQ_INIT_ATTR_CQ, IBV_SRQ_INIT_ATTR_TM }) {
+		attr_.comp_mask = all & ~without;
+		refused(EINVAL);
+	}
 }
 
 TEST_F(SharedQueueRefusal, XrcNeedsAPdAnXrcDomainAndACq)
@@ -228,11 +244,17 @@ protected:
 
 TEST_F(CompletionQueueRefusal, OtherFieldsAreNotSupported)
 {
-	for (std::uint64_t field :
-	     { IBV_WC_EX_WITH_CVLAN, IBV_WC_EX_WITH_FLOW_TAG, IBV_WC_EX_WITH_TM_INFO }) {
+	for (std::uint64_t field : { IBV_WC_EX_WITH_CVLAN, IBV_WC_EX_WITH_FLOW_TAG }) {
 		attr_.wc_flags = IBV_WC_STANDARD_FLAGS | field;
 		refused(EOPNOTSUPP);
 	}
+}
+
+TEST_F(CompletionQueueRefusal, TagsAndTheTimeOfDayHaveOnePlace)
+{
+	attr_.wc_flags = std::uint64_t{ IBV_WC_EX_WITH_TM_INFO } |
+			 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	refused(EOPNOTSUPP);
 }
 
 TEST_F(CompletionQueueRefusal, OtherFlagsAreNotSupported)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* match.h: messages to a shared receive queue that matches tags. */
+#ifndef BELLHOP_MATCH_H
+#define BELLHOP_MATCH_H
+
+#include "copy.h"
+
+struct bellhop_completion;
+struct bellhop_qp;
+
+/**
+ * bellhop_match_begin() - takes what a message is to be received in
+ * @qp: the requester; the caller is its runner
+ * @peer: the responder, with no entry taken
+ *
+ * That is the first tagged buffer which its tag matches, or else an entry of the queue.
+ * Context: the caller holds @peer's slot lock.
+ * Return: as bellhop_carry(), or "destination" with BELLHOP_REASON_RNR or
+ * BELLHOP_REASON_RECV_FAULTY.
+ */
+struct bellhop_copy_result bellhop_match_begin(struct bellhop_qp *qp, struct bellhop_qp *peer);
+
+/**
+ * bellhop_match_describe() - says what is special about a message that has come
+ * @qp: the responder; what it has taken is filled
+ * @completion: of that; its length is the message's
+ *
+ * Context: the caller holds the QP's slot lock.
+ */
+void bellhop_match_describe(struct bellhop_qp *qp, struct bellhop_completion *completion);
+
+/**
+ * bellhop_match_end() - what a message has taken completes
+ * @qp: the responder
+ * @status: how
+ *
+ * Of a rendezvous there is more to come: then the QP has to read its payload.
+ * Context: the caller holds the QP's slot lock.
+ */
+void bellhop_match_end(struct bellhop_qp *qp, enum bellhop_wc_status status);
+
+/**
+ * bellhop_match_give_back() - as if the message had not come
+ * @qp: the responder
+ *
+ * Context: the caller holds the QP's slot lock, or nobody else can reach the receive side.
+ * Return: whether it had taken a tagged buffer; otherwise its entry is still to be given back.
+ */
+bool bellhop_match_give_back(struct bellhop_qp *qp);
+
+#endif

@@ -172,10 +172,15 @@ inline ibv_flow *create_flow(ibv_qp *qp, const Wants &wants, const FlowShape &sh
 class Flow
 {
 public:
-	Flow(ibv_qp *qp, const Wants &wants, const FlowShape &shape = {})
-	    : flow_(create_flow(qp, wants, shape))
+	/** What create_flow() has returned; its result and errno. */
+	explicit Flow(ibv_flow *made) : flow_(made)
 	{
 		require_errno(flow_, "ibv_create_flow");
+	}
+
+	Flow(ibv_qp *qp, const Wants &wants, const FlowShape &shape = {})
+	    : Flow(create_flow(qp, wants, shape))
+	{
 	}
 
 	Flow(const Qp &qp, const Wants &wants, const FlowShape &shape = {})

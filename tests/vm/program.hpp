@@ -4,12 +4,14 @@
 #define BELLHOP_VM_PROGRAM_HPP
 
 #include <filesystem>
+#include <memory>
 #include <sched.h>
 #include <sys/resource.h>
 #include "calls.hpp"
 #include "child.hpp"
+#include "connection.hpp"
+#include "frame_traffic.hpp"
 #include "meminfo.hpp"
-#include "traffic.hpp"
 
 namespace vm
 {
@@ -25,12 +27,22 @@ enum class Trade {
 	keyless, /* an idler that has closed what keeps the module */
 };
 
-/** Between which devices, in which network namespace ("" is ours), and at which IPv4 address. */
+/** Between which devices, in which network namespace ("" is ours), at which IPv4 address, and by
+ * what. */
 struct Route {
 	std::string from, to;
 	std::string netns = "";
 	const char *address = nullptr; /* for a caller */
+	Means means = Means::plain; /* for all others; frames stay on one device */
 };
+
+/** Throws when a device refuses something. */
+inline std::unique_ptr<Traffic> make_traffic(const Route &route, Report &report, uint32_t seed)
+{
+	if (route.means == Means::frames)
+		return std::make_unique<FrameTraffic>(route.from, report, seed);
+	return std::make_unique<Connection>(route.means, route.from, route.to, report, seed);
+}
 
 class Program
 {
@@ -77,8 +89,9 @@ public:
 		static constexpr const char *names[] = { "steady", "watcher", "newcomer", "caller",
 							 "idler",  "sleeper", "keyless" };
 
-		return std::string(names[static_cast<int>(trade_)]) + " " + route_.from + " to " +
-		       route_.to + (route_.netns.empty() ? "" : " in " + route_.netns) + ": " +
+		return std::string(names[static_cast<int>(trade_)]) + ", " + name_of(route_.means) +
+		       ", " + route_.from + " to " + route_.to +
+		       (route_.netns.empty() ? "" : " in " + route_.netns) + ": " +
 		       report_.describe();
 	}
 
@@ -120,16 +133,16 @@ private:
 		try {
 			if (trade == Trade::caller)
 				return Calls(route.address, report, seed).run();
-			Traffic traffic(route.from, route.to, report, seed);
+			const auto traffic = make_traffic(route, report, seed);
 
 			if (trade == Trade::keyless)
 				close_kick_file();
 			if (trade >= Trade::idler)
-				wait(trade, traffic, report);
+				wait(trade, *traffic, report);
 			else if (trade == Trade::watcher)
-				watch(traffic, report);
+				watch(*traffic, report);
 			else
-				run(traffic, report, 0);
+				run(*traffic, report, 0);
 		} catch (const std::exception &error) {
 			report.refuse(error.what());
 			report.ending = Ending::refused;
@@ -141,9 +154,9 @@ private:
 	{
 		report.ending = Ending::none;
 		try {
-			Traffic traffic(route.from, route.to, report, seed);
+			const auto traffic = make_traffic(route, report, seed);
 
-			for (int i = 0; i < 4 && traffic.transfer(); i++)
+			for (int i = 0; i < 4 && traffic->transfer(); i++)
 				;
 		} catch (const std::exception &error) {
 			report.refuse(error.what());
@@ -168,7 +181,7 @@ private:
 	/* The thread is woken by events only, or by the signal that ends it. */
 	static void watch(Traffic &traffic, Report &report)
 	{
-		const int file = traffic.a.device.get()->async_fd;
+		const int file = traffic.a.get()->async_fd;
 		std::atomic<bool> over = false;
 		struct sigaction nothing = {};
 
@@ -179,7 +192,7 @@ private:
 		std::thread watcher([&] {
 			ibv_async_event event;
 
-			while (!ibv_get_async_event(traffic.a.device.get(), &event)) {
+			while (!ibv_get_async_event(traffic.a.get(), &event)) {
 				report.events |= 1u << event.event_type;
 				ibv_ack_async_event(&event);
 			}

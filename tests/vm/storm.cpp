@@ -5,6 +5,7 @@
 //
 // BELLHOP_STORM_ROUNDS: how many strikes; the first ones are one of each kind.
 #include <array>
+#include <map>
 #include <memory>
 #include "hog.hpp"
 #include "seed.hpp"
@@ -35,6 +36,7 @@ private:
 	void cast_keyless();
 	void cast_in_netns();
 	void start(Trade trade, const Route &route);
+	void start_special(Trade trade, const Route &route);
 	void start_caller();
 
 	/* Strikes. */
@@ -68,13 +70,15 @@ private:
 		return random_() % 2;
 	}
 
+	using Reports = Shared<Report, 16>; /* as many as there are programs at once, or more */
+
 	Site site_;
 	Sty sty_;
 	std::mt19937 random_;
 	std::vector<std::unique_ptr<Witness>> witnesses_;
-	std::unique_ptr<Shared<Report, 8>> reports_;
+	std::unique_ptr<Reports> reports_;
 	uint32_t started_ = 0, killed_ = 0;
-	uint64_t transfers_ = 0;
+	std::map<Means, uint64_t> transfers_;
 };
 
 const Storm::Strike Storm::strikes[] = {
@@ -105,16 +109,36 @@ void Storm::start(Trade trade, const Route &route)
 	started_++;
 }
 
+/* One by all means but the plain one. */
+void Storm::start_special(Trade trade, const Route &route)
+{
+	for (Means means : all_means) {
+		Route special = route;
+
+		if (means == Means::plain)
+			continue;
+		special.means = means;
+		if (means == Means::frames)
+			special.to = special.from;
+		start(trade, special);
+	}
+}
+
 void Storm::cast_usual()
 {
 	const char *devices[] = { Site::own, Site::link };
 	const auto any = [&] { return devices[random_() % 2]; };
-	const std::string watched = any(), visited = any();
+	const auto by_any = [&](const char *device) -> Route {
+		return { .from = device,
+			 .to = device,
+			 .means = all_means[random_() % std::size(all_means)] };
+	};
 
 	start(Trade::steady, { Site::link, Site::link });
 	start(Trade::steady, { any(), any() });
-	start(Trade::watcher, { watched, watched });
-	start(Trade::newcomer, { visited, visited });
+	start_special(Trade::steady, { any(), any() });
+	start(Trade::watcher, by_any(any()));
+	start(Trade::newcomer, by_any(any()));
 	start_caller();
 }
 
@@ -131,6 +155,7 @@ void Storm::cast_keyless()
 	start(Trade::keyless, { Site::own, Site::own });
 	start(Trade::keyless, { Site::own, Site::link });
 	start(Trade::keyless, { Site::link, Site::link });
+	start_special(Trade::keyless, { Site::own, Site::link });
 }
 
 /* A device is seen in all namespaces, and its interface is in one. */
@@ -140,7 +165,9 @@ void Storm::cast_in_netns()
 		       "ip netns exec storm rdma link add bell2 type bellhop netdev dummy1");
 	ASSERT_TRUE(comes_true([] { return Site::is_usable(Site::guest); }));
 	start(Trade::steady, { Site::guest, Site::guest, Site::netns });
+	start_special(Trade::steady, { Site::guest, Site::guest, Site::netns });
 	start(Trade::steady, { Site::guest, Site::guest });
+	start(Trade::steady, { .from = Site::guest, .to = Site::guest, .means = Means::frames });
 	start(Trade::watcher, { Site::guest, Site::guest, Site::netns });
 	start(Trade::steady, { Site::link, Site::own });
 }
@@ -208,8 +235,7 @@ Effects Storm::flap()
 		usleep(random_() % 500000);
 	else
 		for (auto &witness : witnesses_)
-			if (witness->program().trade() == Trade::steady && witness->is_settled() &&
-			    witness->effect(effects) == Effect::down)
+			if (witness->gives_up() && witness->effect(effects) == Effect::down)
 				witness->expect_broken();
 	expect_command("ip link set up " + netdev);
 	return effects;
@@ -372,7 +398,7 @@ void Storm::expect_next_program_works()
 
 void Storm::play(const Strike &strike)
 {
-	reports_ = std::make_unique<Shared<Report, 8>>();
+	reports_ = std::make_unique<Reports>();
 	(this->*strike.cast)();
 	usleep(random_() % 400000);
 	mark_all();
@@ -380,7 +406,7 @@ void Storm::play(const Strike &strike)
 	for (auto &witness : witnesses_)
 		witness->judge(effects);
 	for (const auto &witness : witnesses_)
-		transfers_ += witness->report().transfers;
+		transfers_[witness->program().route().means] += witness->report().transfers;
 	if (testing::Test::HasFailure())
 		for (const auto &witness : witnesses_)
 			note("%s", witness->program().describe().c_str());
@@ -419,15 +445,20 @@ void Storm::run(int rounds)
 	if (memory) {
 		note("before: %s", memory->describe().c_str());
 		note("after:  %s", after.describe().c_str());
-		/* The regions alone of each round's programs are 2 MiB. */
+		/* The regions alone of each round's programs are 4 MiB. */
 		EXPECT_LT(memory->free - after.free, 16 << 10) << "KiB are lost";
 		EXPECT_LT(after.slab - memory->slab, 6 << 10) << "KiB of slabs are lost";
 		EXPECT_LT(after.vmalloc - memory->vmalloc, 1 << 10) << "KiB of rings are lost";
 	}
 	for (size_t kind = 0; kind < kinds; kind++)
 		note("%4u %s", counts[kind], strikes[kind].name);
-	note("%d rounds, %u programs, %u of them killed, %llu transfers verified", rounds, started_,
-	     killed_, static_cast<unsigned long long>(transfers_));
+	note("%d rounds, %u programs, %u of them killed; transfers verified:", rounds, started_,
+	     killed_);
+	for (Means means : all_means) {
+		note("%8llu %s", static_cast<unsigned long long>(transfers_[means]),
+		     name_of(means));
+		EXPECT_GT(transfers_[means], 0u) << name_of(means);
+	}
 }
 
 TEST(Storm, leaves_nothing_but_a_device_that_works)

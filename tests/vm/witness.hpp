@@ -52,6 +52,13 @@ public:
 		       program_.trade() != Trade::caller;
 	}
 
+	/** Whether it ends when its peer does not answer for a while. Frames are not answered. */
+	bool gives_up() const
+	{
+		return program_.trade() == Trade::steady && is_settled() &&
+		       program_.route().means != Means::frames;
+	}
+
 	Effect effect(const Effects &effects) const
 	{
 		Effect worst = Effect::none;
@@ -185,14 +192,14 @@ private:
 		}
 	}
 
-	/* The kernel takes the things of a context away one by one: a region may go before the QP
-	 * whose requests or receives name it.
+	/* The kernel takes the things of a context away one by one: a region or a window may go
+	 * before the QP whose requests or receives name it.
 	 */
 	static bool is_loss_of_peer(uint32_t status)
 	{
 		return status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_REM_ACCESS_ERR ||
 		       status == IBV_WC_REM_OP_ERR || status == IBV_WC_LOC_PROT_ERR ||
-		       status == IBV_WC_WR_FLUSH_ERR;
+		       status == IBV_WC_MW_BIND_ERR || status == IBV_WC_WR_FLUSH_ERR;
 	}
 
 	Program program_;

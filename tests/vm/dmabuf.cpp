@@ -8,7 +8,8 @@
 
 using namespace vm;
 
-static constexpr uint32_t size = 16 * 4096;
+/* The system's heap makes it of pieces of 256 pages, of 16, and of one. */
+static constexpr uint32_t size = (256 + 16 + 1) * 4096;
 
 /* Returns NULL and sets errno. */
 static ibv_mr *reg_dmabuf_mr(const Pd &pd, uint64_t offset, size_t length, uint64_t iova, int fd,
@@ -21,6 +22,14 @@ static ibv_mr *reg_dmabuf_mr(const Pd &pd, uint64_t offset, size_t length, uint6
 struct Exporter {
 	const char *name;
 	int (*make)(size_t length, bool writable);
+	bool is_mapped = true; /* into the kernel, in each release that has it */
+};
+
+static constexpr Exporter exporters[] = {
+	{ "system_heap", exporter::heap },
+	{ "vgem", exporter::vgem },
+	/* 6.1's offers no mapping. */
+	{ "udmabuf", exporter::memfd, false },
 };
 
 class Exported : public testing::TestWithParam<Exporter>
@@ -31,8 +40,7 @@ protected:
 		if (buffer.fd() < 0)
 			GTEST_SKIP() << "the kernel has no " << GetParam().name;
 		ibv_mr *mr = reg_dmabuf_mr(pair.b.pd, 0, size, 0, buffer.fd());
-		/* Of 6.1's pages of memfds the kernel has no mapping. */
-		if (!mr && errno == EOPNOTSUPP && GetParam().make == exporter::memfd)
+		if (!mr && errno == EOPNOTSUPP && !GetParam().is_mapped)
 			GTEST_SKIP() << GetParam().name << " offers the kernel no mapping";
 		ASSERT_TRUE(mr) << std::strerror(errno);
 		EXPECT_EQ(ibv_dereg_mr(mr), 0);
@@ -221,11 +229,38 @@ TEST_P(Exported, to_be_read_only)
 	EXPECT_EQ(std::memcmp(constant.bytes().data(), a.memory.data(), size), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(by, Exported,
-			 testing::Values(Exporter{ "system_heap", exporter::heap },
-					 Exporter{ "vgem", exporter::vgem },
-					 Exporter{ "udmabuf", exporter::memfd }),
+INSTANTIATE_TEST_SUITE_P(by, Exported, testing::ValuesIn(exporters),
 			 [](const auto &info) { return info.param.name; });
+
+/* Of all that the kernel has, one at least; else nothing of the above is tested. */
+TEST(Exporters, are_served_or_refused_for_want_of_a_mapping)
+{
+	const Device device;
+	const Pd pd(device);
+	int served = 0;
+
+	for (const Exporter &exporter : exporters) {
+		SCOPED_TRACE(exporter.name);
+		const DmaBuf buffer(exporter.make(size, true), size);
+
+		if (buffer.fd() < 0)
+			continue;
+		ibv_mr *mr = reg_dmabuf_mr(pd, 0, size, 0, buffer.fd());
+		const int error = mr ? 0 : errno;
+		note("%s: %s", exporter.name, mr ? "served" : std::strerror(error));
+		if (mr) {
+			EXPECT_EQ(ibv_dereg_mr(mr), 0);
+			served++;
+			continue;
+		}
+		EXPECT_EQ(error, EOPNOTSUPP);
+		EXPECT_FALSE(exporter.is_mapped);
+		/* What is wrong in itself is refused for that. */
+		EXPECT_EQ(reg_dmabuf_mr(pd, 0, size + 1, 0, buffer.fd()), nullptr);
+		EXPECT_EQ(errno, EINVAL);
+	}
+	EXPECT_GT(served, 0);
+}
 
 TEST(NotExported, is_refused)
 {

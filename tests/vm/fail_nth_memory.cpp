@@ -4,6 +4,7 @@
 #include <fstream>
 #include <memory>
 #include "dm.hpp"
+#include "exporter.hpp"
 #include "loopback.hpp"
 #include "sweep.hpp"
 
@@ -235,6 +236,36 @@ TEST_F(FailNthMemory, mr_of_device_memory)
 			},
 		.undo = [&] { EXPECT_EQ(dereg(), 0); } });
 	sweep("dereg_mr, device memory",
+	      { .prepare = [&] { ASSERT_EQ(reg(), 0); }, .call = dereg });
+	destroy_qp();
+}
+
+/* Another region keeps it mapped: where an exporter has no memory for that, the kernel warns. */
+TEST_F(FailNthMemory, mr_of_exported_memory)
+{
+	constexpr uint32_t length = 20 * 4096, half = length / 2;
+	const DmaBuf buffer(exporter::heap(length), length);
+	const auto at = reinterpret_cast<uintptr_t>(buffer.bytes().data());
+	ibv_mr *mr = nullptr;
+	const auto reg = [&] {
+		mr = ibv_reg_dmabuf_mr(pd.get(), 0, length, at, buffer.fd(), access_all);
+		return mr ? 0 : errno;
+	};
+	const auto dereg = [&] { return ibv_dereg_mr(mr); };
+
+	if (buffer.fd() < 0)
+		GTEST_SKIP() << "the kernel has no system heap";
+	const Mr first(ibv_reg_dmabuf_mr(pd.get(), 0, length, at, buffer.fd(), 0));
+	ASSERT_EQ(create_qp(), 0);
+	connect();
+	sweep("reg_dmabuf_mr",
+	      { .call = reg,
+		.check =
+			[&] {
+				expect_moved({ at, half, mr->lkey }, { at + half, half, mr->lkey });
+			},
+		.undo = [&] { EXPECT_EQ(dereg(), 0); } });
+	sweep("dereg_mr, exported memory",
 	      { .prepare = [&] { ASSERT_EQ(reg(), 0); }, .call = dereg });
 	destroy_qp();
 }

@@ -27,7 +27,7 @@ layer() {
 own='[a-z_]+\.(h|hpp|pml)'
 kernel_headers='(linux|rdma|net|asm|uapi/rdma)/[a-z0-9_/-]+\.h'
 
-layer uapi/rdma 'linux/types\.h'
+layer uapi/rdma '(linux/types|rdma/bellhop-[a-z]+)\.h'
 layer kernel/proto "$own|rdma/bellhop-abi\.h|(asm/[a-z]+|linux/(compiler|errno|nospec|string|types)|errno|stdbool|stddef|string)\.h"
 layer kernel "$own|proto/$own|compat/ops\.h|$kernel_headers"
 layer kernel/compat "$own|\.\./$own|$kernel_headers"

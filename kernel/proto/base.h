@@ -12,6 +12,7 @@
 
 #ifdef __KERNEL__
 
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/nospec.h>
@@ -22,6 +23,7 @@
 
 #else
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -28,7 +28,7 @@ own='[a-z_]+\.(h|hpp|pml)'
 kernel_headers='(linux|rdma|net|asm|uapi/rdma)/[a-z0-9_/-]+\.h'
 
 layer uapi/rdma '(linux/types|rdma/bellhop-[a-z]+)\.h'
-layer kernel/proto "$own|rdma/bellhop-abi\.h|(asm/[a-z]+|linux/(build_bug|compiler|errno|nospec|string|types)|assert|errno|stdbool|stddef|string)\.h"
+layer kernel/proto "$own|rdma/bellhop-abi\.h|(asm/[a-z]+|linux/(build_bug|compiler|crc32|errno|nospec|string|types)|assert|errno|stdbool|stddef|string|zlib)\.h"
 layer kernel "$own|proto/$own|compat/ops\.h|$kernel_headers"
 layer kernel/compat "$own|\.\./$own|$kernel_headers"
 layer kernel/compat/linux 'linux/[a-z_-]+\.h'

@@ -10,7 +10,7 @@ packages=(
 	# the provider
 	libibverbs-dev librdmacm-dev pkg-config
 	# unit tests, fuzzers, benchmarks, checks
-	libgtest-dev libbenchmark-dev clang libclang-rt-dev llvm clang-format
+	libgtest-dev libbenchmark-dev zlib1g-dev clang libclang-rt-dev llvm clang-format
 	# lint; its checkpatch comes with the sources of the kernel
 	shellcheck sparse clang-tidy
 	# models

@@ -14,6 +14,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/crc32.h>
 #include <linux/errno.h>
 #include <linux/nospec.h>
 #include <linux/string.h>
@@ -28,6 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <zlib.h>
 #include <linux/types.h>
 
 typedef __u8 u8;
@@ -57,6 +59,12 @@ static inline u32 cmpxchg(u32 *word, u32 old, u32 new_value)
 static inline u32 xchg(u32 *word, u32 new_value)
 {
 	return __atomic_exchange_n(word, new_value, __ATOMIC_SEQ_CST);
+}
+
+/* As in the kernel, nothing is inverted, before or after; zlib does both. */
+static inline u32 crc32_le(u32 crc, const void *bytes, size_t length)
+{
+	return length ? ~(u32)crc32_z(~crc, (const u8 *)bytes, length) : crc;
 }
 
 #endif

@@ -33,3 +33,12 @@ TEST(base, cmpxchg__leaves_anything_else_and_returns_that)
 	EXPECT_EQ(cmpxchg(&word, 8, 9), 7u);
 	EXPECT_EQ(word, 7u);
 }
+
+TEST(base, crc32_le__inverts_nothing)
+{
+	const char *const check = "123456789";
+
+	EXPECT_EQ(~crc32_le(~0u, check, 9), 0xcbf43926u) << "the value that names this CRC";
+	EXPECT_EQ(crc32_le(crc32_le(~0u, check, 4), check + 4, 5), crc32_le(~0u, check, 9));
+	EXPECT_EQ(crc32_le(5, nullptr, 0), 5u);
+}

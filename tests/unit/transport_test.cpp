@@ -107,7 +107,7 @@ TEST(transport, pad__fills_up_to_words)
 	}
 }
 
-/* This and the next two: packets of ConnectX-4, from scapy's test/contrib/roce.uts. */
+/* This and the next two were captured from Mellanox cards: scapy's test/contrib/roce.uts. */
 TEST(transport, decode__a_write_of_hardware)
 {
 	bellhop_transport transport;

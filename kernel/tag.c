@@ -35,11 +35,6 @@ void bellhop_tag_destroy(struct bellhop_tag_table *table)
 	kvfree(table);
 }
 
-static u32 place_of(const struct bellhop_srq *srq, const struct bellhop_tagged *buffer)
-{
-	return buffer - srq->tags->buffers;
-}
-
 struct bellhop_tagged *bellhop_tag_take(struct bellhop_srq *srq, u64 tag)
 {
 	int place;
@@ -60,14 +55,14 @@ void bellhop_tag_uncount(struct bellhop_srq *srq)
 void bellhop_tag_give_back(struct bellhop_srq *srq, struct bellhop_tagged *buffer)
 {
 	spin_lock(&srq->lock);
-	bellhop_tags_give_back(&srq->tags->tags, place_of(srq, buffer));
+	bellhop_tags_give_back(&srq->tags->tags, buffer->place);
 	spin_unlock(&srq->lock);
 }
 
 void bellhop_tag_end(struct bellhop_srq *srq, struct bellhop_tagged *buffer)
 {
 	spin_lock(&srq->lock);
-	bellhop_tags_remove(&srq->tags->tags, place_of(srq, buffer));
+	bellhop_tags_remove(&srq->tags->tags, buffer->place);
 	spin_unlock(&srq->lock);
 }
 
@@ -81,6 +76,7 @@ static int add(struct bellhop_tag_table *table, const struct bellhop_tag_op *op)
 	if (place < 0)
 		return place;
 	buffer = &table->buffers[place];
+	buffer->place = place;
 	buffer->wr_id = op->recv_wr_id;
 	buffer->num_sge = op->num_sge;
 	buffer->length = 0;

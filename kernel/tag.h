@@ -16,6 +16,7 @@ struct bellhop_srq;
 
 /**
  * struct bellhop_tagged - a tagged buffer
+ * @place: of it, among the tags
  * @wr_id: of the completions of the message that takes it
  * @length: bytes that its elements hold together
  * @num_sge: how many
@@ -25,6 +26,7 @@ struct bellhop_srq;
  * @header: likewise, as they came
  */
 struct bellhop_tagged {
+	u32 place;
 	u64 wr_id;
 	u64 length;
 	u32 num_sge;

@@ -9,7 +9,7 @@ using namespace vm;
 namespace
 {
 
-constexpr unsigned matched = IBV_WC_TM_MATCH, whole = IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID;
+constexpr unsigned whole = IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID;
 
 class Tags : public testing::Test
 {

@@ -2,6 +2,7 @@
 /* carry.c: finds the bytes of both ends of a request, and has them copied. */
 #include "atomic.h"
 #include "carry.h"
+#include "match.h"
 #include "qp.h"
 #include "slot.h"
 
@@ -70,9 +71,8 @@ static bool carry_piece(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 byte
 	return other;
 }
 
-/* @from: where in the message; @to: where at the other side. */
 static noinline struct bellhop_copy_result
-carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 from, u32 to, u32 bytes, bool last)
+carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes, bool last)
 {
 	struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	bool read = wqe->op->traits & BELLHOP_OP_READ;
@@ -84,8 +84,8 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 from, u32 to, u
 			: bellhop_cursor_remote(qp, peer, &range);
 	struct bellhop_copy_result result;
 
-	bellhop_cursor_seek(&own, from);
-	bellhop_cursor_seek(&other, to);
+	bellhop_cursor_seek(&own, qp->send.moved);
+	bellhop_cursor_seek(&other, qp->send.moved);
 	result = read ? bellhop_copy(&own, &other, bytes, last)
 		      : bellhop_copy(&other, &own, bytes, last);
 	bellhop_cursor_end(&own);
@@ -95,34 +95,19 @@ carry_pieces(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 from, u32 to, u
 	return result;
 }
 
-/* What lies behind the message's headers. */
-static noinline struct bellhop_copy_result carry_rest(struct bellhop_qp *qp,
-						      struct bellhop_qp *peer, u32 bytes, bool last)
-{
-	u32 skip = peer->recv.skip;
-	u32 from = max(qp->send.moved, skip);
-	u32 end = qp->send.moved + bytes;
-
-	if (end <= from)
-		return (struct bellhop_copy_result){};
-	return carry_pieces(qp, peer, from, from - skip, end - from, last);
-}
-
 struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_qp *peer, u32 bytes)
 {
-	u16 traits = qp->send.wqe.op->traits;
-	u32 moved = qp->send.moved;
-	bool last = moved + bytes == qp->send.wqe.length;
+	bool last = qp->send.moved + bytes == qp->send.wqe.length;
 
 	lockdep_assert_held(&peer->slot->lock);
 
-	if ((traits & BELLHOP_OP_SCATTER) && unlikely(peer->recv.skip))
-		return carry_rest(qp, peer, bytes, last);
+	if (unlikely(peer->recv.skip) && (qp->send.wqe.op->traits & BELLHOP_OP_SCATTER))
+		return bellhop_match_carry(qp, peer, bytes);
 	if (carry_piece(qp, peer, bytes, last))
 		return (struct bellhop_copy_result){};
-	if (traits & (BELLHOP_OP_ATOMIC | BELLHOP_OP_WORD))
+	if (qp->send.wqe.op->traits & (BELLHOP_OP_ATOMIC | BELLHOP_OP_WORD))
 		return bellhop_atomic_execute(qp, peer);
-	return carry_pieces(qp, peer, moved, moved, bytes, last);
+	return carry_pieces(qp, peer, bytes, last);
 }
 
 struct bellhop_copy_result bellhop_carry_datagram(struct bellhop_qp *qp, struct bellhop_qp *peer,

@@ -55,10 +55,12 @@ static noinline int add_special(struct bellhop_cq *cq, struct bellhop_qp *qp,
 	if (cq->inbox)
 		return add_to_inbox(cq->inbox, qp, completion, solicited, fire);
 	/* Under the lock, so that no completion is older than the one before. */
-	err = completion->wc_flags & BELLHOP_WC_TM_MATCH
-		      ? bellhop_ring_push_tagged(&cq->ring, completion, ktime_get_raw_ns())
-		      : bellhop_ring_push_stamped(&cq->ring, completion, ktime_get_raw_ns(),
-						  ktime_get_real_ns());
+	if (completion->wc_flags & BELLHOP_WC_TM_MATCH)
+		err = bellhop_ring_push_tagged(&cq->ring, completion, ktime_get_raw_ns(),
+					       qp->recv.tmh.tag, qp->recv.tmh.context);
+	else
+		err = bellhop_ring_push_stamped(&cq->ring, completion, ktime_get_raw_ns(),
+						ktime_get_real_ns());
 	if (!err)
 		*fire = bellhop_ring_fire(&cq->ring, solicited);
 	return err;

@@ -9,36 +9,27 @@
 #include "tag.h"
 
 /* The message's own bytes may change afterwards: what was decided by these stays decided. */
-static struct bellhop_copy_result peek(struct bellhop_qp *qp, u8 *header, u32 length)
+struct bellhop_copy_result bellhop_match_peek(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
-	struct bellhop_cursor to = bellhop_cursor_memory(header, length);
+	struct bellhop_receiver *recv = &peer->recv;
+	u32 length = min_t(u32, qp->send.wqe.length, BELLHOP_TMH_MAX);
+	struct bellhop_cursor to = bellhop_cursor_memory(recv->header, length);
 	struct bellhop_cursor own = bellhop_cursor_own(qp, 0);
 	struct bellhop_copy_result result = {};
 
-	if (!length)
-		return result;
-	bellhop_cursor_seek(&to, 0);
-	bellhop_cursor_seek(&own, 0);
-	result = bellhop_copy(&to, &own, length, false);
-	bellhop_cursor_end(&own);
-	return result;
-}
+	lockdep_assert_held(&peer->slot->lock);
 
-/* Too little room for the payload: then the owner of the buffer gets what it needs to read it. */
-static struct bellhop_copy_result put_header(struct bellhop_qp *qp, struct bellhop_qp *peer,
-					     u8 *header)
-{
-	struct bellhop_cursor from = bellhop_cursor_memory(header, BELLHOP_TMH_MAX);
-	struct bellhop_cursor to = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
-	u32 length = min_t(u64, BELLHOP_TMH_MAX, peer->recv.wqe.length);
-	struct bellhop_copy_result result = {};
-
-	if (!length)
+	/* One that is on its way has its header there. */
+	if (recv->busy || !(qp->send.wqe.op->traits & BELLHOP_OP_SCATTER))
 		return result;
-	bellhop_cursor_seek(&from, 0);
-	bellhop_cursor_seek(&to, 0);
-	result = bellhop_copy(&to, &from, length, true);
-	bellhop_cursor_end(&to);
+	if (length) {
+		bellhop_cursor_seek(&to, 0);
+		bellhop_cursor_seek(&own, 0);
+		result = bellhop_copy(&to, &own, length, false);
+		bellhop_cursor_end(&own);
+	}
+	if (!result.reason)
+		bellhop_tmh_decode(&recv->tmh, recv->header, length);
 	return result;
 }
 
@@ -47,12 +38,9 @@ static bool has_room(const struct bellhop_receiver *recv)
 	return recv->tmh.length <= recv->tagged->length;
 }
 
-static struct bellhop_copy_result use_tagged(struct bellhop_qp *qp, struct bellhop_qp *peer,
-					     u8 *header)
+static void use_tagged(struct bellhop_receiver *recv, u32 length)
 {
-	struct bellhop_receiver *recv = &peer->recv;
 	struct bellhop_tagged *buffer = recv->tagged;
-	struct bellhop_copy_result result = {};
 
 	recv->busy = true;
 	recv->wqe.wr_id = buffer->wr_id;
@@ -61,43 +49,59 @@ static struct bellhop_copy_result use_tagged(struct bellhop_qp *qp, struct bellh
 	memcpy(recv->wqe.sge, buffer->sge, sizeof(buffer->sge));
 	if (recv->tmh.op == BELLHOP_TMH_EAGER) {
 		recv->skip = BELLHOP_TMH_BYTES;
-		return result;
+		return;
 	}
 	/* What may follow is for who has no buffer that matches. */
-	recv->skip = qp->send.wqe.length;
-	if (!has_room(recv)) {
-		result = put_header(qp, peer, header);
-		if (result.reason == BELLHOP_REASON_ABSENT)
-			bellhop_receive_give_back(peer);
-		return result;
-	}
+	recv->skip = length;
 	buffer->tmh = recv->tmh;
-	memcpy(buffer->header, header, sizeof(buffer->header));
-	return result;
+	memcpy(buffer->header, recv->header, sizeof(buffer->header));
 }
 
-struct bellhop_copy_result bellhop_match_begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
+enum bellhop_reason bellhop_match_take(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	struct bellhop_receiver *recv = &peer->recv;
-	u8 header[BELLHOP_TMH_MAX];
-	u32 length = min_t(u32, qp->send.wqe.length, sizeof(header));
-	struct bellhop_copy_result result;
+	enum bellhop_reason reason;
 
 	lockdep_assert_held(&peer->slot->lock);
 
-	result = peek(qp, header, length);
-	if (result.reason)
-		return result;
-	bellhop_tmh_decode(&recv->tmh, header, length);
 	if (bellhop_tmh_is_tagged(&recv->tmh)) {
 		recv->tagged = bellhop_tag_take(recv->srq, recv->tmh.tag);
-		if (recv->tagged)
-			return use_tagged(qp, peer, header);
+		if (recv->tagged) {
+			use_tagged(recv, qp->send.wqe.length);
+			return BELLHOP_REASON_NONE;
+		}
 	}
-	result.destination = true;
-	result.reason = bellhop_receive_take(peer, 0);
-	if (result.reason)
+	reason = bellhop_receive_take(peer, 0);
+	if (reason)
 		bellhop_match_give_back(peer);
+	return reason;
+}
+
+struct bellhop_copy_result bellhop_match_carry(struct bellhop_qp *qp, struct bellhop_qp *peer,
+					       u32 bytes)
+{
+	struct bellhop_receiver *recv = &peer->recv;
+	struct bellhop_cursor to = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
+	struct bellhop_cursor from = bellhop_cursor_own(qp, 0);
+	u32 begin = max(qp->send.moved, recv->skip);
+	u32 end = qp->send.moved + bytes;
+	struct bellhop_copy_result result = {};
+
+	lockdep_assert_held(&peer->slot->lock);
+
+	/* Too little room for the payload: its owner gets what it needs to read it. */
+	if (recv->tmh.op == BELLHOP_TMH_RNDV && !has_room(recv) && !qp->send.moved) {
+		from = bellhop_cursor_memory(recv->header, BELLHOP_TMH_MAX);
+		begin = 0;
+		end = min_t(u64, BELLHOP_TMH_MAX, recv->wqe.length);
+	}
+	if (end <= begin)
+		return result;
+	bellhop_cursor_seek(&from, begin);
+	bellhop_cursor_seek(&to, begin ? begin - recv->skip : 0);
+	result = bellhop_copy(&to, &from, end - begin, true);
+	bellhop_cursor_end(&from);
+	bellhop_cursor_end(&to);
 	return result;
 }
 
@@ -114,8 +118,6 @@ void bellhop_match_describe(struct bellhop_qp *qp, struct bellhop_completion *co
 	completion->opcode = BELLHOP_WC_TM_RECV;
 	if (!recv->tagged)
 		return;
-	completion->tag = recv->tmh.tag;
-	completion->tag_context = recv->tmh.context;
 	completion->wc_flags |= BELLHOP_WC_TM_MATCH;
 	if (recv->tmh.op == BELLHOP_TMH_EAGER) {
 		completion->wc_flags |= BELLHOP_WC_TM_DATA_VALID;

@@ -9,16 +9,37 @@ struct bellhop_completion;
 struct bellhop_qp;
 
 /**
- * bellhop_match_begin() - takes what a message is to be received in
+ * bellhop_match_peek() - looks at the headers of a message that has not begun
  * @qp: the requester; the caller is its runner
- * @peer: the responder, with no entry taken
+ * @peer: the responder, which remembers them
+ *
+ * Context: the caller holds @peer's slot lock.
+ * Return: as bellhop_carry(); the reason is the requester's own.
+ */
+struct bellhop_copy_result bellhop_match_peek(struct bellhop_qp *qp, struct bellhop_qp *peer);
+
+/**
+ * bellhop_match_take() - takes what a message is to be received in
+ * @qp: the requester; the caller is its runner
+ * @peer: the responder, with no entry taken; has looked at the headers
  *
  * That is the first tagged buffer which its tag matches, or else an entry of the queue.
  * Context: the caller holds @peer's slot lock.
- * Return: as bellhop_carry(), or "destination" with BELLHOP_REASON_RNR or
- * BELLHOP_REASON_RECV_FAULTY.
+ * Return: as bellhop_receive_take().
  */
-struct bellhop_copy_result bellhop_match_begin(struct bellhop_qp *qp, struct bellhop_qp *peer);
+enum bellhop_reason bellhop_match_take(struct bellhop_qp *qp, struct bellhop_qp *peer);
+
+/**
+ * bellhop_match_carry() - moves the next part of a message to the tagged buffer that it has taken
+ * @qp: the requester; the caller is its runner
+ * @peer: the responder
+ * @bytes: how much; its headers count, but are left out
+ *
+ * Context: the caller holds @peer's slot lock.
+ * Return: as bellhop_carry().
+ */
+struct bellhop_copy_result bellhop_match_carry(struct bellhop_qp *qp, struct bellhop_qp *peer,
+					       u32 bytes);
 
 /**
  * bellhop_match_describe() - says what is special about a message that has come
@@ -31,7 +52,7 @@ void bellhop_match_describe(struct bellhop_qp *qp, struct bellhop_completion *co
 
 /**
  * bellhop_match_end() - what a message has taken completes
- * @qp: the responder
+ * @qp: the responder; the tag that it keeps is what the completion tells
  * @status: how
  *
  * Of a rendezvous there is more to come: then the QP has to read its payload.

@@ -229,7 +229,8 @@ static void set_sides(struct bellhop_qp *qp, const struct ib_qp_init_attr *attr)
 	recv->srq = attr->srq ? bellhop_srq_of(attr->srq) : NULL;
 	recv->xrcd = attr->qp_type == IB_QPT_XRC_TGT ? attr->xrcd : NULL;
 	recv->pdn = recv->srq ? recv->srq->pdn : qp->pdn;
-	if (recv->srq && recv->srq->tags) {
+	recv->matches = recv->srq && recv->srq->tags;
+	if (recv->matches) {
 		qp->recv_cq = bellhop_cq_of(attr->srq->ext.cq);
 		recv->index = attr->srq->ext.xrc.srq_num;
 	}
@@ -280,7 +281,7 @@ int bellhop_qp_begin(struct bellhop_qp *qp, struct ib_qp_init_attr *attr, struct
 	if (err)
 		goto err_slot;
 	qp->recv.cqe_qpn = qp->qpn;
-	if (qp->recv.xrcd || (qp->recv.srq && qp->recv.srq->tags))
+	if (qp->recv.xrcd || qp->recv.matches)
 		qp->recv.cqe_qpn |= BELLHOP_CQE_SRQ;
 	bellhop_counters_add(qp);
 	bellhop_slot_publish(qp->slot, qp->qpn, qp);

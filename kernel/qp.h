@@ -119,11 +119,13 @@ struct bellhop_sender {
  * @waiter_qpn: a sender that found no receive entry, or 0
  * @ring: the receive queue; from here on a message that takes a receive writes
  * @busy: @wqe is being filled
+ * @matches: @srq is one that matches tags
  * @skip: bytes of the message that do not go there, as they are its headers
  * @index: @wqe's number; where the SRQ has a number, that
  * @wqe: private copy of the entry
  * @tagged: of an SRQ that matches tags: the buffer which the message has taken, or NULL
- * @tmh: likewise: the headers of the message that is being received
+ * @tmh: likewise: the headers of the message that is being received, or was last
+ * @header: likewise: as they came
  */
 struct bellhop_receiver {
 	struct bellhop_responder rules;
@@ -141,11 +143,13 @@ struct bellhop_receiver {
 	bool left_srq;
 	struct bellhop_work_ring ring ____cacheline_aligned_in_smp;
 	bool busy;
+	bool matches;
 	u32 skip;
 	u32 index;
 	struct bellhop_recv_wqe wqe;
 	struct bellhop_tagged *tagged;
 	struct bellhop_tmh tmh;
+	u8 header[BELLHOP_TMH_MAX];
 };
 
 /**

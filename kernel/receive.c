@@ -20,7 +20,7 @@ void bellhop_receive_complete(struct bellhop_qp *qp, struct bellhop_completion *
 	lockdep_assert_held(&qp->slot->lock);
 
 	recv->busy = false;
-	if (unlikely(recv->srq && recv->srq->tags))
+	if (unlikely(recv->matches))
 		bellhop_match_end(qp, completion->status);
 	completion->wr_id =
 		recv->srq ? recv->wqe.wr_id : bellhop_ledger_retire(&qp->recv_ledger, recv->index);
@@ -117,7 +117,7 @@ static int give_back_shared(struct bellhop_qp *qp)
 {
 	struct bellhop_receiver *recv = &qp->recv;
 
-	if (recv->srq->tags && bellhop_match_give_back(qp))
+	if (recv->matches && bellhop_match_give_back(qp))
 		return 0;
 	return bellhop_srq_give_back(recv->srq, &recv->wqe);
 }
@@ -167,7 +167,7 @@ enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp,
 		completion->wc_flags |=
 			traits & BELLHOP_OP_IMM ? BELLHOP_WC_WITH_IMM : BELLHOP_WC_WITH_INV;
 	}
-	if (unlikely(qp->recv.srq && qp->recv.srq->tags) && (traits & BELLHOP_OP_SCATTER))
+	if (unlikely(qp->recv.matches) && (traits & BELLHOP_OP_SCATTER))
 		bellhop_match_describe(qp, completion);
 	bellhop_receive_complete(qp, completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
 	return BELLHOP_REASON_NONE;

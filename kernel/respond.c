@@ -12,7 +12,6 @@
 #include "receive.h"
 #include "respond.h"
 #include "slot.h"
-#include "srq.h"
 #include "xrcd.h"
 
 static bool is_reliable(const struct bellhop_qp *qp)
@@ -34,58 +33,38 @@ static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *pee
 		bellhop_port_has_gid(peer->device, &qp->send.peer_gid));
 }
 
-/* What the message is received in. */
-static struct bellhop_copy_result take(struct bellhop_qp *qp, struct bellhop_qp *peer)
+/* The first part of a message: does the responder take it? */
+static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
-	struct bellhop_copy_result result = { .destination = true };
-	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
-	struct bellhop_receiver *recv = &peer->recv;
-
-	if (unlikely(recv->srq && recv->srq->tags) && (wqe->op->traits & BELLHOP_OP_SCATTER))
-		result = bellhop_match_begin(qp, peer);
-	else
-		result.reason = bellhop_receive_take(peer, is_reliable(qp) ? qp->qpn : 0);
-	if (!result.reason && (wqe->op->traits & BELLHOP_OP_SCATTER) &&
-	    wqe->length - recv->skip > recv->wqe.length)
-		result = (struct bellhop_copy_result){ BELLHOP_REASON_RECV_TOO_SHORT, true };
-	return result;
-}
-
-/*
- * The first part of a message: does the responder take it? As bellhop_carry() says why not, or
- * "destination" with another reason.
- */
-static struct bellhop_copy_result begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
-{
-	struct bellhop_copy_result result = { .destination = true };
 	struct bellhop_receiver *recv = &peer->recv;
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	enum bellhop_reason reason;
 
 	reason = bellhop_responder_admit(&recv->rules, qp->qpn, qp->send.limits.service, wqe->op);
-	if (reason == BELLHOP_REASON_SILENT || !is_reached(qp, peer)) {
-		result.reason = BELLHOP_REASON_SILENT;
-		return result;
-	}
+	if (reason == BELLHOP_REASON_SILENT || !is_reached(qp, peer))
+		return BELLHOP_REASON_SILENT;
 	if (recv->busy) {
-		if (is_reliable(qp)) {
-			result.reason = BELLHOP_REASON_SEQUENCE;
-			return result;
-		}
+		if (is_reliable(qp))
+			return BELLHOP_REASON_SEQUENCE;
 		/* The rest of that message is lost; its entry is this one's (IBA 9.8.2.2). */
 		bellhop_receive_give_back(peer);
 	}
-	if (!reason && (wqe->op->traits & BELLHOP_OP_RECV)) {
-		if (wqe->op->traits & BELLHOP_OP_REMOTE)
+	if (reason)
+		return reason;
+	if (wqe->op->traits & BELLHOP_OP_RECV) {
+		if (wqe->op->traits & BELLHOP_OP_REMOTE) {
 			reason = bellhop_carry_check_remote(qp, peer);
-		if (!reason) {
-			result = take(qp, peer);
-			reason = result.reason;
+			if (reason)
+				return reason;
 		}
-	}
-	if (reason) {
-		result.reason = reason;
-		return result;
+		reason = unlikely(recv->matches)
+				 ? bellhop_match_take(qp, peer)
+				 : bellhop_receive_take(peer, is_reliable(qp) ? qp->qpn : 0);
+		if (reason)
+			return reason;
+		if ((wqe->op->traits & BELLHOP_OP_SCATTER) &&
+		    wqe->length - recv->skip > recv->wqe.length)
+			return BELLHOP_REASON_RECV_TOO_SHORT;
 	}
 	if (recv->rules.state == BELLHOP_QPS_RTR && !recv->established) {
 		recv->established = true;
@@ -93,7 +72,7 @@ static struct bellhop_copy_result begin(struct bellhop_qp *qp, struct bellhop_qp
 	}
 	qp->send.epoch = recv->epoch;
 	qp->send.begun = true;
-	return result;
+	return BELLHOP_REASON_NONE;
 }
 
 /* A later part: the responder is still the one that took the message, and still takes it. */
@@ -140,30 +119,38 @@ static struct bellhop_answer refuse(struct bellhop_qp *qp, struct bellhop_qp *pe
 		       : none;
 }
 
+/* The requester's own bytes cannot be had, or not yet. */
+static struct bellhop_answer refuse_own(enum bellhop_reason reason)
+{
+	return reason == BELLHOP_REASON_ABSENT
+		       ? (struct bellhop_answer){ .kind = BELLHOP_ANSWER_FETCHING }
+		       : (struct bellhop_answer){ .kind = BELLHOP_ANSWER_OWN_FAULT,
+						  .reason = reason };
+}
+
 static struct bellhop_answer answer_locked(struct bellhop_qp *qp, struct bellhop_qp *peer,
 					   u32 bytes)
 {
-	struct bellhop_copy_result result = { .destination = true };
-	enum bellhop_reason reason;
+	struct bellhop_copy_result result = {};
+	enum bellhop_reason reason = BELLHOP_REASON_NONE;
 
 	if (!qp->send.begun)
-		result = begin(qp, peer);
+		reason = begin(qp, peer);
 	else if (!continues(qp, peer))
-		result.reason = BELLHOP_REASON_SILENT;
-	if (result.reason == BELLHOP_REASON_RNR && is_reliable(qp))
+		reason = BELLHOP_REASON_SILENT;
+	if (reason == BELLHOP_REASON_RNR && is_reliable(qp))
 		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_RNR,
 						.min_rnr_timer = peer->recv.min_rnr_timer };
-	if (!result.reason && bytes)
+	if (!reason && bytes) {
 		result = bellhop_carry(qp, peer, bytes);
-	reason = result.reason;
-	if (reason == BELLHOP_REASON_ABSENT)
-		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_FETCHING };
-	if (reason && !result.destination) {
-		if ((qp->send.wqe.op->traits & BELLHOP_OP_RECV) && !qp->send.moved &&
-		    qp->send.begun)
-			bellhop_receive_give_back(peer);
-		return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_OWN_FAULT,
-						.reason = reason };
+		if (result.reason == BELLHOP_REASON_ABSENT)
+			return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_FETCHING };
+		if (result.reason && !result.destination) {
+			if ((qp->send.wqe.op->traits & BELLHOP_OP_RECV) && !qp->send.moved)
+				bellhop_receive_give_back(peer);
+			return refuse_own(result.reason);
+		}
+		reason = result.reason;
 	}
 	if (!reason && qp->send.moved + bytes == qp->send.wqe.length)
 		reason = finish(qp, peer);
@@ -196,11 +183,33 @@ static struct bellhop_answer answer_xrc(struct bellhop_qp *qp, struct bellhop_qp
 	return answer;
 }
 
-static noinline struct bellhop_answer answer_addressed(struct bellhop_qp *qp,
-						       struct bellhop_qp *peer, u32 bytes)
+/* Before the message is begun with, as its headers say where it goes. */
+static struct bellhop_answer answer_matching(struct bellhop_qp *qp, struct bellhop_qp *peer,
+					     u32 bytes)
 {
-	return qp->send.limits.service == BELLHOP_SERVICE_UD ? bellhop_datagram_deliver(qp, peer)
-							     : answer_xrc(qp, peer, bytes);
+	struct bellhop_copy_result result = {};
+
+	if (!qp->send.begun)
+		result = bellhop_match_peek(qp, peer);
+	return result.reason ? refuse_own(result.reason) : answer_locked(qp, peer, bytes);
+}
+
+static bool is_special(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
+{
+	return (qp->send.limits.service & BELLHOP_SERVICES_ADDRESSED) || peer->recv.matches;
+}
+
+static noinline struct bellhop_answer answer_special(struct bellhop_qp *qp, struct bellhop_qp *peer,
+						     u32 bytes)
+{
+	switch (qp->send.limits.service) {
+	case BELLHOP_SERVICE_UD:
+		return bellhop_datagram_deliver(qp, peer);
+	case BELLHOP_SERVICE_XRC:
+		return answer_xrc(qp, peer, bytes);
+	default:
+		return answer_matching(qp, peer, bytes);
+	}
 }
 
 struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes)
@@ -212,9 +221,8 @@ struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes)
 		return answer;
 	spin_lock(&slot->lock);
 	if (slot->qp && slot->qpn == qp->send.peer_qpn)
-		answer = unlikely(qp->send.limits.service & BELLHOP_SERVICES_ADDRESSED)
-				 ? answer_addressed(qp, slot->qp, bytes)
-				 : answer_locked(qp, slot->qp, bytes);
+		answer = unlikely(is_special(qp, slot->qp)) ? answer_special(qp, slot->qp, bytes)
+							    : answer_locked(qp, slot->qp, bytes);
 	spin_unlock(&slot->lock);
 	return answer;
 }

@@ -102,9 +102,9 @@ static noinline void execute_local(struct bellhop_qp *qp)
 }
 
 /* What is not in the queue, if there is such a thing. */
-static bool fetch_own(struct bellhop_qp *qp)
+static noinline bool fetch_own(struct bellhop_qp *qp)
 {
-	if (likely(list_empty(&qp->rendezvous)) || !bellhop_rendezvous_fetch(qp))
+	if (!bellhop_rendezvous_fetch(qp))
 		return false;
 	if (!qp->send.max_rd_atomic)
 		complete_faulty(qp, bellhop_wqe_status(BELLHOP_REASON_NO_RD_ATOMIC),
@@ -122,7 +122,7 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 		report_drained(qp);
 		return false;
 	}
-	if (fetch_own(qp)) {
+	if (unlikely(!list_empty(&qp->rendezvous)) && fetch_own(qp)) {
 		share->wqes--;
 		return true;
 	}

@@ -208,8 +208,6 @@ struct bellhop_completion {
 	u8 status;
 	u16 wc_flags;
 	u8 sl;
-	u32 tag_context;
-	u64 tag;
 };
 
 /**
@@ -310,21 +308,23 @@ static inline int bellhop_ring_push_stamped(struct bellhop_completion_ring *ring
  * @ring: the ring
  * @completion: what it says
  * @timestamp: as bellhop_ring_push_stamped()
+ * @tag: the message's
+ * @context: likewise
  *
  * Context: the caller holds the CQ's lock.
  * Return: as bellhop_ring_push().
  */
 static inline int bellhop_ring_push_tagged(struct bellhop_completion_ring *ring,
 					   const struct bellhop_completion *completion,
-					   u64 timestamp)
+					   u64 timestamp, u64 tag, u32 context)
 {
 	struct bellhop_cqe *slot = bellhop_ring_room(ring);
 
 	if (!slot)
 		return -EOVERFLOW;
 	slot->timestamp = timestamp;
-	slot->tag = completion->tag;
-	slot->tag_context = completion->tag_context;
+	slot->tag = tag;
+	slot->tag_context = context;
 	bellhop_ring_fill(ring, slot, completion);
 	return 0;
 }

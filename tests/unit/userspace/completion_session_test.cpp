@@ -209,11 +209,9 @@ TEST_P(CompletionSessionTest, TellsOfTagsThatWereMatched)
 	completion.qpn = QPN | BELLHOP_CQE_SRQ;
 	completion.opcode = BELLHOP_WC_TM_RECV;
 	completion.wc_flags = BELLHOP_WC_TM_MATCH;
-	completion.tag = 0x1234567890abcdefULL;
-	completion.tag_context = 0x87654321;
-	ASSERT_EQ(around_.cq_end.push_tagged(completion), 0);
+	ASSERT_EQ(around_.cq_end.push_tagged(completion, 0x1234567890abcdefULL, 0x87654321), 0);
 	completion.wc_flags = BELLHOP_WC_TM_DATA_VALID;
-	ASSERT_EQ(around_.cq_end.push_tagged(completion), 0);
+	ASSERT_EQ(around_.cq_end.push_tagged(completion, 5, 6), 0);
 	ASSERT_EQ(ibv_start_poll(calls_, &attr_), 0);
 	EXPECT_EQ(ibv_wc_read_wc_flags(calls_), unsigned{ IBV_WC_TM_MATCH });
 	ibv_wc_read_tm_info(calls_, &info);

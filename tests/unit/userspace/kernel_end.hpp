@@ -89,9 +89,10 @@ public:
 		return bellhop_ring_push_stamped(&ring, &completion, timestamp, wallclock);
 	}
 
-	int push_tagged(const bellhop_completion &completion)
+	int push_tagged(const bellhop_completion &completion, std::uint64_t tag,
+			std::uint32_t context)
 	{
-		return bellhop_ring_push_tagged(&ring, &completion, 0);
+		return bellhop_ring_push_tagged(&ring, &completion, 0, tag, context);
 	}
 
 	// A completion of entry number index of the QP's SQ or RQ.

@@ -20,7 +20,10 @@ struct bellhop_copy_result bellhop_match_peek(struct bellhop_qp *qp, struct bell
 	lockdep_assert_held(&peer->slot->lock);
 
 	/* One that is on its way has its header there. */
-	if (recv->busy || !(qp->send.wqe.op->traits & BELLHOP_OP_SCATTER))
+	if (recv->busy)
+		return result;
+	recv->tmh.op = BELLHOP_TMH_NO_TAG;
+	if (!(qp->send.wqe.op->traits & BELLHOP_OP_SCATTER))
 		return result;
 	if (length) {
 		bellhop_cursor_seek(&to, 0);
@@ -35,7 +38,7 @@ struct bellhop_copy_result bellhop_match_peek(struct bellhop_qp *qp, struct bell
 
 static bool has_room(const struct bellhop_receiver *recv)
 {
-	return recv->tmh.length <= recv->tagged->length;
+	return recv->tmh.length <= min_t(u64, recv->tagged->length, BELLHOP_MAX_MESSAGE);
 }
 
 static void use_tagged(struct bellhop_receiver *recv, u32 length)

@@ -11,7 +11,7 @@ struct bellhop_qp;
 /**
  * bellhop_match_peek() - looks at the headers of a message that has not begun
  * @qp: the requester; the caller is its runner
- * @peer: the responder, which remembers them
+ * @peer: the responder, which takes requests of @qp, and remembers them
  *
  * Context: the caller holds @peer's slot lock.
  * Return: as bellhop_carry(); the reason is the requester's own.

@@ -183,13 +183,18 @@ static struct bellhop_answer answer_xrc(struct bellhop_qp *qp, struct bellhop_qp
 	return answer;
 }
 
-/* Before the message is begun with, as its headers say where it goes. */
+/*
+ * The headers say where a message goes, so they are looked at before it begins. Those of somebody
+ * who is not connected to the QP are not.
+ */
 static struct bellhop_answer answer_matching(struct bellhop_qp *qp, struct bellhop_qp *peer,
 					     u32 bytes)
 {
 	struct bellhop_copy_result result = {};
 
-	if (!qp->send.begun)
+	if (!qp->send.begun &&
+	    bellhop_responder_admit(&peer->recv.rules, qp->qpn, qp->send.limits.service,
+				    qp->send.wqe.op) == BELLHOP_REASON_NONE)
 		result = bellhop_match_peek(qp, peer);
 	return result.reason ? refuse_own(result.reason) : answer_locked(qp, peer, bytes);
 }

@@ -338,6 +338,32 @@ TEST_F(Tags, outlive_the_qp)
 	end.cq.expect(1, IBV_WC_TM_RECV, whole);
 }
 
+/* Who is not connected to the QP says nothing about the next message. */
+TEST_F(Tags, are_not_matched_by_strangers)
+{
+	const Endpoint stranger;
+	Region theirs(stranger.pd, 4096);
+	const TagHeader header = tag_header(IBV_TMH_EAGER, 5);
+
+	add(5, { region.sge(0, 64) }, 1);
+	ASSERT_EQ(end.srq.receive(region.sge(4096, 64), 2), 0);
+	stranger.qp.connect(line.to.address(), { .timeout = 8, .retry_cnt = 0 });
+	std::memcpy(theirs.memory.data(), &header, sizeof(header));
+	ASSERT_EQ(post(stranger.qp, { .sges = { theirs.sge(0, 20) }, .id = 3 }), 0);
+	expect(stranger.send_cq, stranger.qp, 3, IBV_WC_RETRY_EXC_ERR);
+	ASSERT_EQ(post(line.from.qp, { .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+				       .sges = { line.region.sge(0, 8) },
+				       .remote = region.address(8192),
+				       .rkey = region.mr.rkey(),
+				       .id = 4 }),
+		  0);
+	expect(line.from.send_cq, line.from.qp, 4);
+	end.cq.expect(2, IBV_WC_RECV_RDMA_WITH_IMM, IBV_WC_WITH_IMM);
+	line.send_eager(5, 10);
+	end.cq.expect(1, IBV_WC_TM_RECV, whole);
+	sync(0);
+}
+
 TEST(TagEvents, are_raised)
 {
 	const Device device;

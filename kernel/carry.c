@@ -101,7 +101,7 @@ struct bellhop_copy_result bellhop_carry(struct bellhop_qp *qp, struct bellhop_q
 
 	lockdep_assert_held(&peer->slot->lock);
 
-	if (unlikely(peer->recv.skip) && (qp->send.wqe.op->traits & BELLHOP_OP_SCATTER))
+	if (unlikely(peer->recv.matches) && (qp->send.wqe.op->traits & BELLHOP_OP_SCATTER))
 		return bellhop_match_carry(qp, peer, bytes);
 	if (carry_piece(qp, peer, bytes, last))
 		return (struct bellhop_copy_result){};

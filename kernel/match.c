@@ -80,32 +80,79 @@ enum bellhop_reason bellhop_match_take(struct bellhop_qp *qp, struct bellhop_qp 
 	return reason;
 }
 
-struct bellhop_copy_result bellhop_match_carry(struct bellhop_qp *qp, struct bellhop_qp *peer,
-					       u32 bytes)
+/* The first bytes of it are those that were looked at, whatever its sender has made of them. */
+static struct bellhop_copy_result carry_unmatched(struct bellhop_qp *qp, struct bellhop_qp *peer,
+						  u32 bytes)
 {
-	struct bellhop_receiver *recv = &peer->recv;
+	u32 header = qp->send.moved ? 0 : min(bytes, BELLHOP_TMH_MAX);
+	struct bellhop_cursor from = bellhop_cursor_memory(peer->recv.header, header);
 	struct bellhop_cursor to = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
+	struct bellhop_copy_result result = {};
+
+	bellhop_cursor_seek(&from, 0);
+	bellhop_cursor_seek(&to, qp->send.moved);
+	if (header)
+		result = bellhop_copy(&to, &from, header, header == bytes);
+	if (!result.reason && bytes > header) {
+		from = bellhop_cursor_own(qp, 0);
+		bellhop_cursor_seek(&from, qp->send.moved + header);
+		result = bellhop_copy(&to, &from, bytes - header, true);
+		bellhop_cursor_end(&from);
+	}
+	bellhop_cursor_end(&to);
+	return result;
+}
+
+/* There is too little room for the payload: its owner gets what it needs to read it. */
+static struct bellhop_copy_result carry_headers(struct bellhop_qp *qp, struct bellhop_qp *peer)
+{
+	u32 length = min_t(u64, BELLHOP_TMH_MAX, peer->recv.wqe.length);
+	struct bellhop_cursor from = bellhop_cursor_memory(peer->recv.header, length);
+	struct bellhop_cursor to = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
+	struct bellhop_copy_result result = {};
+
+	if (!length)
+		return result;
+	bellhop_cursor_seek(&from, 0);
+	bellhop_cursor_seek(&to, 0);
+	result = bellhop_copy(&to, &from, length, true);
+	bellhop_cursor_end(&to);
+	return result;
+}
+
+static struct bellhop_copy_result carry_eager(struct bellhop_qp *qp, struct bellhop_qp *peer,
+					      u32 bytes)
+{
 	struct bellhop_cursor from = bellhop_cursor_own(qp, 0);
-	u32 begin = max(qp->send.moved, recv->skip);
+	struct bellhop_cursor to = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
+	u32 begin = max(qp->send.moved, BELLHOP_TMH_BYTES);
 	u32 end = qp->send.moved + bytes;
 	struct bellhop_copy_result result = {};
 
-	lockdep_assert_held(&peer->slot->lock);
-
-	/* Too little room for the payload: its owner gets what it needs to read it. */
-	if (recv->tmh.op == BELLHOP_TMH_RNDV && !has_room(recv) && !qp->send.moved) {
-		from = bellhop_cursor_memory(recv->header, BELLHOP_TMH_MAX);
-		begin = 0;
-		end = min_t(u64, BELLHOP_TMH_MAX, recv->wqe.length);
-	}
 	if (end <= begin)
 		return result;
 	bellhop_cursor_seek(&from, begin);
-	bellhop_cursor_seek(&to, begin ? begin - recv->skip : 0);
+	bellhop_cursor_seek(&to, begin - BELLHOP_TMH_BYTES);
 	result = bellhop_copy(&to, &from, end - begin, true);
 	bellhop_cursor_end(&from);
 	bellhop_cursor_end(&to);
 	return result;
+}
+
+struct bellhop_copy_result bellhop_match_carry(struct bellhop_qp *qp, struct bellhop_qp *peer,
+					       u32 bytes)
+{
+	const struct bellhop_receiver *recv = &peer->recv;
+
+	lockdep_assert_held(&peer->slot->lock);
+
+	if (!recv->tagged)
+		return carry_unmatched(qp, peer, bytes);
+	if (recv->tmh.op == BELLHOP_TMH_EAGER)
+		return carry_eager(qp, peer, bytes);
+	if (!has_room(recv) && !qp->send.moved)
+		return carry_headers(qp, peer);
+	return (struct bellhop_copy_result){};
 }
 
 void bellhop_match_describe(struct bellhop_qp *qp, struct bellhop_completion *completion)
@@ -114,6 +161,7 @@ void bellhop_match_describe(struct bellhop_qp *qp, struct bellhop_completion *co
 
 	lockdep_assert_held(&qp->slot->lock);
 
+	completion->wc_flags |= bellhop_tag_flags(recv->srq);
 	if (!bellhop_tmh_is_tagged(&recv->tmh)) {
 		completion->opcode = BELLHOP_WC_TM_NO_TAG;
 		return;
@@ -149,6 +197,9 @@ void bellhop_match_end(struct bellhop_qp *qp, enum bellhop_wc_status status)
 		bellhop_rendezvous_add(qp, recv->tagged);
 	else if (recv->tagged)
 		bellhop_tag_end(recv->srq, recv->tagged);
+	else if (bellhop_tmh_is_tagged(&recv->tmh) && status != BELLHOP_WC_SUCCESS)
+		/* The owner cannot see that it was one which it has to count. */
+		bellhop_tag_uncount(recv->srq);
 	forget(recv);
 }
 

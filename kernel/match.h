@@ -30,10 +30,10 @@ struct bellhop_copy_result bellhop_match_peek(struct bellhop_qp *qp, struct bell
 enum bellhop_reason bellhop_match_take(struct bellhop_qp *qp, struct bellhop_qp *peer);
 
 /**
- * bellhop_match_carry() - moves the next part of a message to the tagged buffer that it has taken
+ * bellhop_match_carry() - moves the next part of a message to what it has taken
  * @qp: the requester; the caller is its runner
  * @peer: the responder
- * @bytes: how much; its headers count, but are left out
+ * @bytes: how much; those of its headers count, even where they are left out
  *
  * Context: the caller holds @peer's slot lock.
  * Return: as bellhop_carry().

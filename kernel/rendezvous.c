@@ -26,6 +26,8 @@ static void begin_request(struct bellhop_sender *send, enum bellhop_wr_opcode op
 	send->busy = true;
 	send->begun = false;
 	send->moved = 0;
+	/* It has no number of its own, by which it could be told from the one before. */
+	send->retry.absent_since_ns = 0;
 	bellhop_retry_progress(&send->retry);
 }
 
@@ -70,9 +72,9 @@ bool bellhop_rendezvous_fetch(struct bellhop_qp *qp)
 	return true;
 }
 
-/* The buffer is in no list any more. */
-static void end(struct bellhop_qp *qp, struct bellhop_tagged *buffer, enum bellhop_wc_status status,
-		enum bellhop_reason reason)
+/* The buffer is in no list any more. Returns as bellhop_cq_push(). */
+static int end(struct bellhop_qp *qp, struct bellhop_tagged *buffer, enum bellhop_wc_status status,
+	       enum bellhop_reason reason)
 {
 	struct bellhop_srq *srq = qp->recv.srq;
 	struct bellhop_completion completion = {
@@ -83,11 +85,13 @@ static void end(struct bellhop_qp *qp, struct bellhop_tagged *buffer, enum bellh
 		.vendor_err = reason,
 		.opcode = BELLHOP_WC_TM_RECV,
 		.status = status,
-		.wc_flags = BELLHOP_WC_TM_DATA_VALID,
+		.wc_flags = bellhop_tag_flags(srq),
 	};
 
+	if (status == BELLHOP_WC_SUCCESS)
+		completion.wc_flags |= BELLHOP_WC_TM_DATA_VALID;
 	bellhop_tag_end(srq, buffer);
-	bellhop_cq_push(qp->recv_cq, qp, &completion, true);
+	return bellhop_cq_push(qp->recv_cq, qp, &completion, true);
 }
 
 void bellhop_rendezvous_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
@@ -111,7 +115,12 @@ void bellhop_rendezvous_complete(struct bellhop_qp *qp, enum bellhop_wc_status s
 	if (status != BELLHOP_WC_SUCCESS && status != BELLHOP_WC_WR_FLUSH_ERR)
 		bellhop_qp_fail_send(qp, reason);
 	spin_unlock(&qp->slot->lock);
-	end(qp, buffer, status, reason);
+	if (end(qp, buffer, status, reason) && !bellhop_state_flushes(bellhop_qp_state(qp))) {
+		spin_lock(&qp->slot->lock);
+		bellhop_qp_fail(qp, BELLHOP_REASON_CQ_OVERRUN);
+		spin_unlock(&qp->slot->lock);
+		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
+	}
 }
 
 void bellhop_rendezvous_abandon(struct bellhop_qp *qp)

@@ -52,6 +52,21 @@ void bellhop_tag_uncount(struct bellhop_srq *srq)
 	spin_unlock(&srq->lock);
 }
 
+static u16 flags_of(const struct bellhop_tags *tags)
+{
+	return tags->waiting ? BELLHOP_WC_TM_SYNC_REQ : 0;
+}
+
+u16 bellhop_tag_flags(struct bellhop_srq *srq)
+{
+	u16 flags;
+
+	spin_lock(&srq->lock);
+	flags = flags_of(&srq->tags->tags);
+	spin_unlock(&srq->lock);
+	return flags;
+}
+
 void bellhop_tag_give_back(struct bellhop_srq *srq, struct bellhop_tagged *buffer)
 {
 	spin_lock(&srq->lock);
@@ -124,8 +139,7 @@ static int execute(struct bellhop_srq *srq, const struct bellhop_tag_op *op)
 		err = add(srq->tags, op);
 	else if (op->opcode == BELLHOP_TAG_DEL)
 		completion.status = take_out(tags, op->handle);
-	if (tags->waiting)
-		completion.wc_flags = BELLHOP_WC_TM_SYNC_REQ;
+	completion.wc_flags = flags_of(tags);
 	/* Under the lock: a message that takes the buffer completes after this. */
 	if (!err && (completion.status || (op->flags & BELLHOP_TAG_SIGNALED)))
 		bellhop_cq_push(bellhop_cq_of(srq->ibsrq.ext.cq), NULL, &completion, true);

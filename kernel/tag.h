@@ -84,6 +84,15 @@ struct bellhop_tagged *bellhop_tag_take(struct bellhop_srq *srq, u64 tag);
 void bellhop_tag_uncount(struct bellhop_srq *srq);
 
 /**
+ * bellhop_tag_flags() - what completions say of all tagged buffers
+ * @srq: has a table
+ *
+ * Context: any but hard interrupts; takes the SRQ's lock.
+ * Return: 0, or BELLHOP_WC_TM_SYNC_REQ.
+ */
+u16 bellhop_tag_flags(struct bellhop_srq *srq);
+
+/**
  * bellhop_tag_give_back() - the next message that matches gets the buffer
  * @srq: has a table
  * @buffer: was taken

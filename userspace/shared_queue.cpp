@@ -25,7 +25,10 @@ int check(const ibv_srq_init_attr_ex &attr) noexcept
 		return EOPNOTSUPP;
 	if (attr.comp_mask != known || !attr.pd || !attr.cq || (!is_tagged && !attr.xrcd))
 		return EINVAL;
-	return 0;
+	// A completion has one place for a tag and the time of day.
+	return is_tagged && CompletionQueue::of(attr.cq)->cq_ex.read_completion_wallclock_ns
+		       ? EOPNOTSUPP
+		       : 0;
 }
 
 // The kernel's part and ours; on failure neither remains.

@@ -280,6 +280,30 @@ TEST_F(Rendezvous, is_flushed)
 		add(5, { region.sge(0, 64) }, i);
 }
 
+/* Nobody can be told that it is over: the QP ends, as with any other completion. */
+TEST(RendezvousOverrun, ends_the_qp)
+{
+	const Device device;
+	const Pd pd(device);
+	const TagCq cq(device, 1);
+	const Cq send_cq(device, 16);
+	const TagSrq srq(pd, cq.get());
+	const Endpoint from;
+	const Qp to(device, pd.get(), send_cq, send_cq,
+		    { .cap = { 0, 0, 0, 0, 0 }, .srq = srq.get() });
+	Region here(pd, 4096), there(from.pd, 8192);
+	const TagHeader header = rendezvous_header(5, there.address(4096), there.mr.rkey(), 64);
+
+	to.connect(from.qp.address());
+	from.qp.connect(to.address());
+	std::memcpy(there.memory.data(), &header, sizeof(header));
+	ASSERT_EQ(srq.post({ .flags = 0, .recv_id = 1, .sges = { here.sge(0, 64) }, .tag = 5 }), 0);
+	/* The first completion fills the queue. */
+	ASSERT_EQ(post_recv(from.qp, { there.sge(1024, 32) }, 9), 0);
+	ASSERT_EQ(post(from.qp, { .sges = { there.sge(0, sizeof(header)) }, .id = 1 }), 0);
+	EXPECT_TRUE(to.reaches(IBV_QPS_ERR));
+}
+
 /* A QP that is not to send yet keeps it until it is. */
 TEST_F(Rendezvous, begins_when_the_qp_may_send)
 {

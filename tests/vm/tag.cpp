@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // tag.cpp: shared receive queues that match the tags of messages.
+#include <thread>
 #include "ktap.hpp"
 #include "srq.hpp"
 #include "tag.hpp"
@@ -170,7 +171,7 @@ TEST_F(Tags, wait_for_their_owner)
 	add(5, { region.sge(4096, 4096) }, 1, ~0ull, 0, IBV_WC_TM_SYNC_REQ);
 	line.send_eager(5, 10);
 	expect_sent();
-	end.cq.expect(22, IBV_WC_TM_RECV, 0);
+	end.cq.expect(22, IBV_WC_TM_RECV, IBV_WC_TM_SYNC_REQ);
 	sync(1, IBV_WC_TM_SYNC_REQ);
 	sync(2);
 	line.send_eager(5, 10);
@@ -262,6 +263,11 @@ TEST_F(Tags, refuse_what_makes_no_sense)
 	attr.wc_flags = IBV_WC_EX_WITH_TM_INFO | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 	EXPECT_EQ(ibv_create_cq_ex(end.device.get(), &attr), nullptr);
 	EXPECT_EQ(errno, EOPNOTSUPP);
+	attr.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	ibv_cq_ex *stamped = ibv_create_cq_ex(end.device.get(), &attr);
+	ASSERT_TRUE(stamped);
+	EXPECT_THROW(TagSrq(end.pd, ibv_cq_ex_to_cq(stamped)), std::exception);
+	ibv_destroy_cq(ibv_cq_ex_to_cq(stamped));
 }
 
 TEST_F(Tags, of_messages_that_are_too_long)
@@ -277,6 +283,19 @@ TEST_F(Tags, of_messages_that_are_too_long)
 	TagLine another(end);
 	another.send_eager(6, 99);
 	end.cq.expect(2, IBV_WC_TM_RECV, whole);
+}
+
+/* Its owner could not know that it was one of those which count. */
+TEST_F(Tags, do_not_count_what_fails)
+{
+	ASSERT_EQ(end.srq.receive(region.sge(0, 64), 21), 0);
+	line.send_eager(5, 100);
+	EXPECT_EQ(end.cq.expect(21, IBV_WC_RECV, 0, IBV_WC_LOC_LEN_ERR).vendor_err,
+		  uint32_t(BELLHOP_REASON_RECV_TOO_SHORT));
+	add(5, { region.sge(0, 64) }, 1);
+	TagLine another(end);
+	another.send_eager(5, 10);
+	end.cq.expect(1, IBV_WC_TM_RECV, whole);
 }
 
 TEST_F(Tags, of_buffers_with_bad_keys)
@@ -336,6 +355,32 @@ TEST_F(Tags, outlive_the_qp)
 		expect(passing.from.send_cq, passing.from.qp, 1);
 	}
 	end.cq.expect(1, IBV_WC_TM_RECV, whole);
+}
+
+/* A sender that goes on writing does not have one thing decided and another delivered. */
+TEST_F(Tags, are_delivered_as_they_were_looked_at)
+{
+	volatile uint8_t &op = line.region.memory.data()[0];
+	unsigned tagged = 0, others = 0;
+	op = IBV_TMH_NO_TAG;
+	std::jthread writer([&op](const std::stop_token &end) {
+		for (unsigned i = 0; !end.stop_requested(); i++)
+			op = i % 2 ? IBV_TMH_EAGER : IBV_TMH_NO_TAG;
+	});
+
+	for (const Deadline limit(patience); !limit.passed() && (tagged < 200 || others < 200);) {
+		ASSERT_EQ(end.srq.receive(region.sge(0, 64), 1), 0);
+		ASSERT_EQ(post(line.from.qp, { .sges = { line.region.sge(0, 40) }, .id = 1 }), 0);
+		expect_sent();
+		const auto wc = end.cq.wait();
+		ASSERT_TRUE(wc);
+		const bool is_tagged = wc->opcode == IBV_WC_TM_RECV;
+		EXPECT_EQ(region.memory.data()[0],
+			  is_tagged ? int(IBV_TMH_EAGER) : int(IBV_TMH_NO_TAG));
+		++(is_tagged ? tagged : others);
+	}
+	EXPECT_GE(tagged, 200u);
+	EXPECT_GE(others, 200u);
 }
 
 /* Who is not connected to the QP says nothing about the next message. */

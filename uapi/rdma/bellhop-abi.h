@@ -213,7 +213,7 @@ struct bellhop_tag_op {
 	__u32 opcode; /* enum bellhop_tag_opcode */
 	__u32 flags; /* enum bellhop_tag_flags */
 	__aligned_u64 wr_id; /* of the operation's own completion */
-	__u32 unmatched; /* messages that matched no tag, as far as completions have told it */
+	__u32 unmatched; /* messages that came and matched no tag, as far as completions tell */
 	__u32 handle; /* the library's name of the buffer that is added, or deleted */
 	__aligned_u64 recv_wr_id; /* of the completions of the message that takes the buffer */
 	__aligned_u64 tag; /* its tag is this one, in the bits of @mask */

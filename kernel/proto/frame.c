@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* frame.c: reads the headers of Ethernet frames (IEEE 802.3, 802.1Q; RFC 791, 8200, 9293, 768). */
 #include "frame.h"
+#include "octets.h"
 
 #define ETHERNET_BYTES 14u
 #define TAG_BYTES 4u
@@ -28,11 +29,6 @@ static void skip(struct rest *rest, u32 bytes)
 	rest->length -= bytes;
 }
 
-static u16 read16(const u8 *bytes)
-{
-	return (u16)(bytes[0] << 8 | bytes[1]);
-}
-
 static bool is_tag(u16 type)
 {
 	return type == ETHERTYPE_VLAN || type == ETHERTYPE_QINQ;
@@ -41,7 +37,7 @@ static bool is_tag(u16 type)
 /* Behind the addresses: the tags, and the type of what follows them. */
 static u16 decode_type(struct bellhop_frame *frame, struct rest *rest)
 {
-	u16 type = read16(rest->bytes);
+	u16 type = bellhop_octets_get16(rest->bytes);
 	int tags;
 
 	skip(rest, sizeof(frame->ethertype));
@@ -50,7 +46,7 @@ static u16 decode_type(struct bellhop_frame *frame, struct rest *rest)
 			memcpy(&frame->vlan, rest->bytes, sizeof(frame->vlan));
 			frame->layers |= BELLHOP_LAYER_VLAN;
 		}
-		type = read16(rest->bytes + sizeof(frame->vlan));
+		type = bellhop_octets_get16(rest->bytes + sizeof(frame->vlan));
 		skip(rest, TAG_BYTES);
 	}
 	memcpy(&frame->ethertype, rest->bytes - sizeof(frame->ethertype), sizeof(frame->ethertype));
@@ -91,7 +87,7 @@ static void decode_ipv4(struct bellhop_frame *frame, struct rest *rest)
 	memcpy(frame->source, header + 12, 4);
 	memcpy(frame->destination, header + 16, 4);
 	/* Only the first fragment has what follows. */
-	if (header_bytes > rest->length || read16(header + 6) & 0x1fff)
+	if (header_bytes > rest->length || bellhop_octets_get16(header + 6) & 0x1fff)
 		return;
 	skip(rest, header_bytes);
 	decode_ports(frame, rest);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* grh.c: builds the header of a datagram that never was a packet. */
 #include "grh.h"
+#include "octets.h"
 
 #define IPV4_BYTES 20u
 #define IPV4_AT (BELLHOP_GRH_BYTES - IPV4_BYTES)
@@ -11,12 +12,6 @@
 static u32 transport_bytes(u32 payload, bool has_imm)
 {
 	return 8 + 12 + 8 + (has_imm ? 4u : 0u) + ((payload + 3) & ~3u) + 4;
-}
-
-static void put16(u8 *to, u32 value)
-{
-	to[0] = (u8)(value >> 8);
-	to[1] = (u8)value;
 }
 
 bool bellhop_grh_is_ipv4(const u8 *gid)
@@ -33,7 +28,7 @@ static u32 checksum(const u8 *header)
 	u32 i;
 
 	for (i = 0; i < IPV4_BYTES; i += 2)
-		sum += (u32)header[i] << 8 | header[i + 1];
+		sum += bellhop_octets_get16(header + i);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return ~sum & 0xffff;
@@ -43,21 +38,21 @@ static void build_ipv4(u8 *header, const struct bellhop_route *route, u32 bytes)
 {
 	header[0] = 0x45;
 	header[1] = route->traffic_class;
-	put16(header + 2, IPV4_BYTES + bytes);
+	bellhop_octets_put16(header + 2, IPV4_BYTES + bytes);
 	header[6] = 0x40; /* do not fragment */
 	header[8] = route->hop_limit;
 	header[9] = PROTOCOL_UDP;
 	memcpy(header + 12, route->sgid + 12, 4);
 	memcpy(header + 16, route->dgid + 12, 4);
-	put16(header + 10, checksum(header));
+	bellhop_octets_put16(header + 10, checksum(header));
 }
 
 static void build_ipv6(u8 *header, const struct bellhop_route *route, u32 bytes)
 {
 	header[0] = (u8)(0x60 | route->traffic_class >> 4);
 	header[1] = (u8)(route->traffic_class << 4 | (route->flow_label >> 16 & 0xf));
-	put16(header + 2, route->flow_label & 0xffff);
-	put16(header + 4, bytes);
+	bellhop_octets_put16(header + 2, route->flow_label & 0xffff);
+	bellhop_octets_put16(header + 4, bytes);
 	header[6] = PROTOCOL_UDP;
 	header[7] = route->hop_limit;
 	memcpy(header + 8, route->sgid, 16);

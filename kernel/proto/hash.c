@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* hash.c: Toeplitz's hash, and what of a frame goes into it. */
 #include "hash.h"
+#include "octets.h"
 
 /* Two addresses of IPv6 and two ports. */
 #define INPUT_BYTES 36u
@@ -14,7 +15,7 @@ struct input {
 u32 bellhop_hash_bytes(const struct bellhop_hash *hash, const u8 *bytes, u32 length)
 {
 	const u8 *key = hash->key;
-	u32 window = (u32)key[0] << 24 | (u32)key[1] << 16 | (u32)key[2] << 8 | key[3];
+	u32 window = bellhop_octets_get32(key);
 	u32 sum = 0;
 	u32 i, bit;
 

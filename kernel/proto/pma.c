@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* pma.c: reads and answers requests for a port's counters (IBA 16.1.3, 16.1.4). */
 #include "pma.h"
+#include "octets.h"
 
 #define PORT 1
 #define ALL_PORTS 0xff
@@ -52,37 +53,17 @@ enum {
 	RESPONSE_TIME = 18
 };
 
-static u32 get16(const u8 *from)
+/* A counter stops where it is full (IBA 16.1.3.5). */
+static void put_count32(u8 *to, u64 count)
 {
-	return (u32)from[0] << 8 | from[1];
-}
-
-static void put16(u8 *to, u32 value)
-{
-	to[0] = (u8)(value >> 8);
-	to[1] = (u8)value;
-}
-
-static void put32(u8 *to, u64 value)
-{
-	/* A counter stops where it is full (IBA 16.1.3.5). */
-	u32 shown = value > 0xffffffffu ? 0xffffffffu : (u32)value;
-
-	put16(to, shown >> 16);
-	put16(to + 2, shown);
-}
-
-static void put64(u8 *to, u64 value)
-{
-	put32(to, value >> 32);
-	put32(to + 4, value & 0xffffffffu);
+	bellhop_octets_put32(to, count > 0xffffffffu ? 0xffffffffu : (u32)count);
 }
 
 static enum status put_class_port_info(u8 *data)
 {
 	data[0] = 1; /* base version */
 	data[1] = 1; /* class version */
-	put16(data + 2, ALL_PORT_SELECT | EXTENDED_WIDTH);
+	bellhop_octets_put16(data + 2, ALL_PORT_SELECT | EXTENDED_WIDTH);
 	data[7] = RESPONSE_TIME;
 	return OK;
 }
@@ -105,11 +86,12 @@ static enum status put_counters(const u8 *request, const struct bellhop_pma_coun
 
 	if (status)
 		return status;
-	put16(data + 14, counts->xmit_discards > 0xffff ? 0xffff : (u32)counts->xmit_discards);
-	put32(data + 24, counts->xmit_words);
-	put32(data + 28, counts->rcv_words);
-	put32(data + 32, counts->xmit_packets);
-	put32(data + 36, counts->rcv_packets);
+	bellhop_octets_put16(data + 14,
+			     counts->xmit_discards > 0xffff ? 0xffff : (u32)counts->xmit_discards);
+	put_count32(data + 24, counts->xmit_words);
+	put_count32(data + 28, counts->rcv_words);
+	put_count32(data + 32, counts->xmit_packets);
+	put_count32(data + 36, counts->rcv_packets);
 	return OK;
 }
 
@@ -126,14 +108,14 @@ static enum status put_extended(const u8 *request, const struct bellhop_pma_coun
 
 	if (status)
 		return status;
-	put64(data + 8, counts->xmit_words);
-	put64(data + 16, counts->rcv_words);
-	put64(data + 24, counts->xmit_packets);
-	put64(data + 32, counts->rcv_packets);
-	put64(data + 40, rest(counts->xmit_packets, counts->multicast_xmit));
-	put64(data + 48, rest(counts->rcv_packets, counts->multicast_rcv));
-	put64(data + 56, counts->multicast_xmit);
-	put64(data + 64, counts->multicast_rcv);
+	bellhop_octets_put64(data + 8, counts->xmit_words);
+	bellhop_octets_put64(data + 16, counts->rcv_words);
+	bellhop_octets_put64(data + 24, counts->xmit_packets);
+	bellhop_octets_put64(data + 32, counts->rcv_packets);
+	bellhop_octets_put64(data + 40, rest(counts->xmit_packets, counts->multicast_xmit));
+	bellhop_octets_put64(data + 48, rest(counts->rcv_packets, counts->multicast_rcv));
+	bellhop_octets_put64(data + 56, counts->multicast_xmit);
+	bellhop_octets_put64(data + 64, counts->multicast_rcv);
 	return OK;
 }
 
@@ -144,7 +126,7 @@ static enum status put_attribute(const u8 *request, const struct bellhop_pma_cou
 		return BAD_VERSION;
 	if (request[METHOD] != GET)
 		return BAD_METHOD;
-	switch (get16(request + ATTRIBUTE)) {
+	switch (bellhop_octets_get16(request + ATTRIBUTE)) {
 	case CLASS_PORT_INFO:
 		return put_class_port_info(data);
 	case PORT_COUNTERS:
@@ -171,5 +153,5 @@ void bellhop_pma_answer(const u8 *request, const struct bellhop_pma_counts *coun
 	memcpy(reply, request, HEADER_BYTES);
 	reply[METHOD] = GET_RESPONSE;
 	status = put_attribute(request, counts, reply + DATA);
-	put16(reply + STATUS, status);
+	bellhop_octets_put16(reply + STATUS, status);
 }

@@ -6,6 +6,7 @@
  * begins. Numbers are big endian, and nothing is aligned.
  */
 #include "transport.h"
+#include "octets.h"
 
 #define SOLICITED 0x80u
 #define MIGRATED 0x40u
@@ -18,61 +19,17 @@
 #define SELECTIVITY 0x03u
 #define SELECTIVITY_SHIFT 4
 
-static u16 get16(const u8 *from)
-{
-	return (u16)(from[0] << 8 | from[1]);
-}
-
-static u32 get24(const u8 *from)
-{
-	return (u32)from[0] << 16 | (u32)from[1] << 8 | from[2];
-}
-
-static u32 get32(const u8 *from)
-{
-	return (u32)from[0] << 24 | get24(from + 1);
-}
-
-static u64 get64(const u8 *from)
-{
-	return (u64)get32(from) << 32 | get32(from + 4);
-}
-
-static void put16(u8 *to, u32 value)
-{
-	to[0] = (u8)(value >> 8);
-	to[1] = (u8)value;
-}
-
-static void put24(u8 *to, u32 value)
-{
-	to[0] = (u8)(value >> 16);
-	put16(to + 1, value);
-}
-
-static void put32(u8 *to, u32 value)
-{
-	to[0] = (u8)(value >> 24);
-	put24(to + 1, value);
-}
-
-static void put64(u8 *to, u64 value)
-{
-	put32(to, (u32)(value >> 32));
-	put32(to + 4, (u32)value);
-}
-
 static const u8 *decode_bth(struct bellhop_transport *transport, const u8 *from)
 {
 	transport->opcode = from[0];
 	transport->solicited = from[1] & SOLICITED;
 	transport->migrated = from[1] & MIGRATED;
-	transport->pkey = get16(from + 2);
+	transport->pkey = bellhop_octets_get16(from + 2);
 	transport->fecn = from[4] & FECN;
 	transport->becn = from[4] & BECN;
-	transport->qpn = get24(from + 5);
+	transport->qpn = bellhop_octets_get24(from + 5);
 	transport->ack_request = from[8] & ACK_REQUEST;
-	transport->psn = get24(from + 9);
+	transport->psn = bellhop_octets_get24(from + 9);
 	return from + BELLHOP_BTH_BYTES;
 }
 
@@ -81,39 +38,39 @@ static u8 *encode_bth(const struct bellhop_transport *transport, u8 *to)
 	to[0] = transport->opcode;
 	to[1] = (u8)((transport->solicited ? SOLICITED : 0) | (transport->migrated ? MIGRATED : 0) |
 		     bellhop_transport_pad(transport->payload) << PAD_SHIFT);
-	put16(to + 2, transport->pkey);
+	bellhop_octets_put16(to + 2, transport->pkey);
 	to[4] = (transport->fecn ? FECN : 0) | (transport->becn ? BECN : 0);
-	put24(to + 5, transport->qpn);
+	bellhop_octets_put24(to + 5, transport->qpn);
 	to[8] = transport->ack_request ? ACK_REQUEST : 0;
-	put24(to + 9, transport->psn);
+	bellhop_octets_put24(to + 9, transport->psn);
 	return to + BELLHOP_BTH_BYTES;
 }
 
 static const u8 *decode_xrceth(struct bellhop_transport *transport, const u8 *from)
 {
-	transport->srqn = get24(from + 1);
+	transport->srqn = bellhop_octets_get24(from + 1);
 	return from + BELLHOP_XRCETH_BYTES;
 }
 
 static u8 *encode_xrceth(const struct bellhop_transport *transport, u8 *to)
 {
 	to[0] = 0;
-	put24(to + 1, transport->srqn);
+	bellhop_octets_put24(to + 1, transport->srqn);
 	return to + BELLHOP_XRCETH_BYTES;
 }
 
 static const u8 *decode_deth(struct bellhop_transport *transport, const u8 *from)
 {
-	transport->qkey = get32(from);
-	transport->source_qpn = get24(from + 5);
+	transport->qkey = bellhop_octets_get32(from);
+	transport->source_qpn = bellhop_octets_get24(from + 5);
 	return from + BELLHOP_DETH_BYTES;
 }
 
 static u8 *encode_deth(const struct bellhop_transport *transport, u8 *to)
 {
-	put32(to, transport->qkey);
+	bellhop_octets_put32(to, transport->qkey);
 	to[4] = 0;
-	put24(to + 5, transport->source_qpn);
+	bellhop_octets_put24(to + 5, transport->source_qpn);
 	return to + BELLHOP_DETH_BYTES;
 }
 
@@ -126,7 +83,7 @@ static const u8 *decode_feth(struct bellhop_transport *transport, const u8 *from
 
 static u8 *encode_feth(const struct bellhop_transport *transport, u8 *to)
 {
-	put24(to, 0);
+	bellhop_octets_put24(to, 0);
 	to[3] = (u8)((transport->flush_placement & PLACEMENT) |
 		     (transport->flush_selectivity & SELECTIVITY) << SELECTIVITY_SHIFT);
 	return to + BELLHOP_FETH_BYTES;
@@ -134,61 +91,61 @@ static u8 *encode_feth(const struct bellhop_transport *transport, u8 *to)
 
 static const u8 *decode_reth(struct bellhop_transport *transport, const u8 *from)
 {
-	transport->address = get64(from);
-	transport->rkey = get32(from + 8);
-	transport->length = get32(from + 12);
+	transport->address = bellhop_octets_get64(from);
+	transport->rkey = bellhop_octets_get32(from + 8);
+	transport->length = bellhop_octets_get32(from + 12);
 	return from + BELLHOP_RETH_BYTES;
 }
 
 static u8 *encode_reth(const struct bellhop_transport *transport, u8 *to)
 {
-	put64(to, transport->address);
-	put32(to + 8, transport->rkey);
-	put32(to + 12, transport->length);
+	bellhop_octets_put64(to, transport->address);
+	bellhop_octets_put32(to + 8, transport->rkey);
+	bellhop_octets_put32(to + 12, transport->length);
 	return to + BELLHOP_RETH_BYTES;
 }
 
 static const u8 *decode_atomiceth(struct bellhop_transport *transport, const u8 *from)
 {
-	transport->address = get64(from);
-	transport->rkey = get32(from + 8);
-	transport->swap_add = get64(from + 12);
-	transport->compare = get64(from + 20);
+	transport->address = bellhop_octets_get64(from);
+	transport->rkey = bellhop_octets_get32(from + 8);
+	transport->swap_add = bellhop_octets_get64(from + 12);
+	transport->compare = bellhop_octets_get64(from + 20);
 	return from + BELLHOP_ATOMICETH_BYTES;
 }
 
 static u8 *encode_atomiceth(const struct bellhop_transport *transport, u8 *to)
 {
-	put64(to, transport->address);
-	put32(to + 8, transport->rkey);
-	put64(to + 12, transport->swap_add);
-	put64(to + 20, transport->compare);
+	bellhop_octets_put64(to, transport->address);
+	bellhop_octets_put32(to + 8, transport->rkey);
+	bellhop_octets_put64(to + 12, transport->swap_add);
+	bellhop_octets_put64(to + 20, transport->compare);
 	return to + BELLHOP_ATOMICETH_BYTES;
 }
 
 static const u8 *decode_aeth(struct bellhop_transport *transport, const u8 *from)
 {
 	transport->syndrome = from[0];
-	transport->msn = get24(from + 1);
+	transport->msn = bellhop_octets_get24(from + 1);
 	return from + BELLHOP_AETH_BYTES;
 }
 
 static u8 *encode_aeth(const struct bellhop_transport *transport, u8 *to)
 {
 	to[0] = transport->syndrome;
-	put24(to + 1, transport->msn);
+	bellhop_octets_put24(to + 1, transport->msn);
 	return to + BELLHOP_AETH_BYTES;
 }
 
 static const u8 *decode_atomicacketh(struct bellhop_transport *transport, const u8 *from)
 {
-	transport->original = get64(from);
+	transport->original = bellhop_octets_get64(from);
 	return from + BELLHOP_ATOMICACKETH_BYTES;
 }
 
 static u8 *encode_atomicacketh(const struct bellhop_transport *transport, u8 *to)
 {
-	put64(to, transport->original);
+	bellhop_octets_put64(to, transport->original);
 	return to + BELLHOP_ATOMICACKETH_BYTES;
 }
 
@@ -207,12 +164,12 @@ static u8 *encode_immdt(const struct bellhop_transport *transport, u8 *to)
 /* Nothing that is looked at comes behind it. */
 static void decode_ieth(struct bellhop_transport *transport, const u8 *from)
 {
-	transport->invalidate_rkey = get32(from);
+	transport->invalidate_rkey = bellhop_octets_get32(from);
 }
 
 static u8 *encode_ieth(const struct bellhop_transport *transport, u8 *to)
 {
-	put32(to, transport->invalidate_rkey);
+	bellhop_octets_put32(to, transport->invalidate_rkey);
 	return to + BELLHOP_IETH_BYTES;
 }
 

@@ -152,6 +152,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_ah = BELLHOP_MAX_AH;
 	attr->max_srq = BELLHOP_MAX_SRQ;
 	attr->max_srq_wr = BELLHOP_MAX_SRQ_WR;
+	attr->max_srq_sge = BELLHOP_MAX_SGE;
 	attr->tm_caps = (struct ib_tm_caps){
 		.max_rndv_hdr_size = BELLHOP_MAX_TAG_HEADER,
 		.max_num_tags = BELLHOP_MAX_TAGS,
@@ -159,7 +160,6 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_sge = BELLHOP_MAX_TAG_SGE,
 		.flags = IB_TM_CAP_RNDV_RC,
 	};
-	attr->max_srq_sge = BELLHOP_MAX_SGE;
 	attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
 	attr->rss_caps.max_rwq_indirection_tables = BELLHOP_MAX_QP;
 	attr->rss_caps.max_rwq_indirection_table_size = BELLHOP_MAX_TABLE;

@@ -41,6 +41,7 @@ static bool has_room(const struct bellhop_receiver *recv)
 	return recv->tmh.length <= min_t(u64, recv->tagged->length, BELLHOP_MAX_MESSAGE);
 }
 
+/* As if it were an entry, which has room for the message's headers as well. */
 static void use_tagged(struct bellhop_receiver *recv, u32 length)
 {
 	struct bellhop_tagged *buffer = recv->tagged;
@@ -48,14 +49,12 @@ static void use_tagged(struct bellhop_receiver *recv, u32 length)
 	recv->busy = true;
 	recv->wqe.wr_id = buffer->wr_id;
 	recv->wqe.num_sge = buffer->num_sge;
-	recv->wqe.length = buffer->length;
+	recv->wqe.length = buffer->length + BELLHOP_TMH_BYTES;
 	memcpy(recv->wqe.sge, buffer->sge, sizeof(buffer->sge));
-	if (recv->tmh.op == BELLHOP_TMH_EAGER) {
-		recv->skip = BELLHOP_TMH_BYTES;
+	if (recv->tmh.op == BELLHOP_TMH_EAGER)
 		return;
-	}
 	/* What may follow is for who has no buffer that matches. */
-	recv->skip = length;
+	recv->wqe.length = length;
 	buffer->tmh = recv->tmh;
 	memcpy(buffer->header, recv->header, sizeof(buffer->header));
 }
@@ -80,60 +79,19 @@ enum bellhop_reason bellhop_match_take(struct bellhop_qp *qp, struct bellhop_qp 
 	return reason;
 }
 
-/* The first bytes of it are those that were looked at, whatever its sender has made of them. */
-static struct bellhop_copy_result carry_unmatched(struct bellhop_qp *qp, struct bellhop_qp *peer,
-						  u32 bytes)
+/* From the message's own bytes, or the headers that were looked at, to what it has taken. */
+static struct bellhop_copy_result carry(struct bellhop_qp *qp, struct bellhop_qp *peer,
+					struct bellhop_cursor from, u32 from_offset, u32 to_offset,
+					u32 bytes)
 {
-	u32 header = qp->send.moved ? 0 : min(bytes, BELLHOP_TMH_MAX);
-	struct bellhop_cursor from = bellhop_cursor_memory(peer->recv.header, header);
 	struct bellhop_cursor to = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
 	struct bellhop_copy_result result = {};
 
-	bellhop_cursor_seek(&from, 0);
-	bellhop_cursor_seek(&to, qp->send.moved);
-	if (header)
-		result = bellhop_copy(&to, &from, header, header == bytes);
-	if (!result.reason && bytes > header) {
-		from = bellhop_cursor_own(qp, 0);
-		bellhop_cursor_seek(&from, qp->send.moved + header);
-		result = bellhop_copy(&to, &from, bytes - header, true);
-		bellhop_cursor_end(&from);
-	}
-	bellhop_cursor_end(&to);
-	return result;
-}
-
-/* There is too little room for the payload: its owner gets what it needs to read it. */
-static struct bellhop_copy_result carry_headers(struct bellhop_qp *qp, struct bellhop_qp *peer)
-{
-	u32 length = min_t(u64, BELLHOP_TMH_MAX, peer->recv.wqe.length);
-	struct bellhop_cursor from = bellhop_cursor_memory(peer->recv.header, length);
-	struct bellhop_cursor to = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
-	struct bellhop_copy_result result = {};
-
-	if (!length)
+	if (!bytes)
 		return result;
-	bellhop_cursor_seek(&from, 0);
-	bellhop_cursor_seek(&to, 0);
-	result = bellhop_copy(&to, &from, length, true);
-	bellhop_cursor_end(&to);
-	return result;
-}
-
-static struct bellhop_copy_result carry_eager(struct bellhop_qp *qp, struct bellhop_qp *peer,
-					      u32 bytes)
-{
-	struct bellhop_cursor from = bellhop_cursor_own(qp, 0);
-	struct bellhop_cursor to = bellhop_cursor_receive(peer, &qp->send.fault, qp->qpn);
-	u32 begin = max(qp->send.moved, BELLHOP_TMH_BYTES);
-	u32 end = qp->send.moved + bytes;
-	struct bellhop_copy_result result = {};
-
-	if (end <= begin)
-		return result;
-	bellhop_cursor_seek(&from, begin);
-	bellhop_cursor_seek(&to, begin - BELLHOP_TMH_BYTES);
-	result = bellhop_copy(&to, &from, end - begin, true);
+	bellhop_cursor_seek(&from, from_offset);
+	bellhop_cursor_seek(&to, to_offset);
+	result = bellhop_copy(&to, &from, bytes, true);
 	bellhop_cursor_end(&from);
 	bellhop_cursor_end(&to);
 	return result;
@@ -142,17 +100,30 @@ static struct bellhop_copy_result carry_eager(struct bellhop_qp *qp, struct bell
 struct bellhop_copy_result bellhop_match_carry(struct bellhop_qp *qp, struct bellhop_qp *peer,
 					       u32 bytes)
 {
-	const struct bellhop_receiver *recv = &peer->recv;
+	struct bellhop_receiver *recv = &peer->recv;
+	struct bellhop_cursor header = bellhop_cursor_memory(recv->header, sizeof(recv->header));
+	struct bellhop_cursor own = bellhop_cursor_own(qp, 0);
+	u32 begin = qp->send.moved, end = begin + bytes, headers;
+	struct bellhop_copy_result result = {};
 
 	lockdep_assert_held(&peer->slot->lock);
 
-	if (!recv->tagged)
-		return carry_unmatched(qp, peer, bytes);
-	if (recv->tmh.op == BELLHOP_TMH_EAGER)
-		return carry_eager(qp, peer, bytes);
-	if (!has_room(recv) && !qp->send.moved)
-		return carry_headers(qp, peer);
-	return (struct bellhop_copy_result){};
+	if (!recv->tagged) {
+		/* As they were looked at, whatever its sender has made of them. */
+		headers = begin ? 0 : min(bytes, BELLHOP_TMH_MAX);
+		result = carry(qp, peer, header, 0, 0, headers);
+		begin += headers;
+		return result.reason ? result : carry(qp, peer, own, begin, begin, end - begin);
+	}
+	if (recv->tmh.op == BELLHOP_TMH_EAGER) {
+		begin = clamp(BELLHOP_TMH_BYTES, begin, end);
+		return carry(qp, peer, own, begin, begin - BELLHOP_TMH_BYTES, end - begin);
+	}
+	/* With too little room for the payload, its owner gets what it needs to read it. */
+	if (!has_room(recv) && !begin)
+		result = carry(qp, peer, header, 0, 0,
+			       min_t(u64, BELLHOP_TMH_MAX, recv->tagged->length));
+	return result;
 }
 
 void bellhop_match_describe(struct bellhop_qp *qp, struct bellhop_completion *completion)
@@ -184,7 +155,6 @@ static void forget(struct bellhop_receiver *recv)
 {
 	recv->tmh.op = BELLHOP_TMH_NO_TAG;
 	recv->tagged = NULL;
-	recv->skip = 0;
 }
 
 void bellhop_match_end(struct bellhop_qp *qp, enum bellhop_wc_status status)

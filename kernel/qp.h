@@ -48,7 +48,7 @@ struct bellhop_tagged;
  * @signal_all: every entry completes visibly
  * @busy: @wqe is being executed
  * @begun: the receiver has taken the message
- * @is_own: @wqe is no entry, but what the QP does by itself
+ * @is_own: @wqe is no entry, but what the QP does by itself, for the first of its rendezvous
  * @index: @wqe's number
  * @wqe: private copy of the entry
  * @moved: bytes of its payload that are done
@@ -66,7 +66,6 @@ struct bellhop_tagged;
  * @peer_qpn: the destination QP; of a datagram, the entry's, or the member that is next
  * @peer_gid: the destination's; likewise
  * @own_gid: of a datagram, the source's
- * @rendezvous: the buffer for which it does that, or NULL
  * @spared_qpn: the member that gets no copy of what is sent to a group: this QP, or 0
  *
  * What every message needs fills whole cache lines up to the first element of @wqe.
@@ -95,7 +94,6 @@ struct bellhop_sender {
 	union ib_gid peer_gid;
 	struct bellhop_send_wqe wqe;
 	union ib_gid own_gid;
-	struct bellhop_tagged *rendezvous;
 	u32 spared_qpn;
 };
 
@@ -120,7 +118,6 @@ struct bellhop_sender {
  * @ring: the receive queue; from here on a message that takes a receive writes
  * @busy: @wqe is being filled
  * @matches: @srq is one that matches tags
- * @skip: bytes of the message that do not go there, as they are its headers
  * @index: @wqe's number; where the SRQ has a number, that
  * @wqe: private copy of the entry
  * @tagged: of an SRQ that matches tags: the buffer which the message has taken, or NULL
@@ -144,7 +141,6 @@ struct bellhop_receiver {
 	struct bellhop_work_ring ring ____cacheline_aligned_in_smp;
 	bool busy;
 	bool matches;
-	u32 skip;
 	u32 index;
 	struct bellhop_recv_wqe wqe;
 	struct bellhop_tagged *tagged;

@@ -66,7 +66,6 @@ bool bellhop_rendezvous_fetch(struct bellhop_qp *qp)
 	spin_unlock(&qp->slot->lock);
 	if (!buffer)
 		return false;
-	qp->send.rendezvous = buffer;
 	qp->send.is_own = true;
 	begin_read(&qp->send, buffer);
 	return true;
@@ -94,40 +93,29 @@ static int end(struct bellhop_qp *qp, struct bellhop_tagged *buffer, enum bellho
 	return bellhop_cq_push(qp->recv_cq, qp, &completion, true);
 }
 
-void bellhop_rendezvous_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
-				 enum bellhop_reason reason)
+int bellhop_rendezvous_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
+				enum bellhop_reason reason)
 {
 	struct bellhop_sender *send = &qp->send;
-	struct bellhop_tagged *buffer = send->rendezvous;
+	struct bellhop_tagged *buffer;
 
-	send->busy = false;
-	send->resume_ns = 0;
-	if (status == BELLHOP_WC_SUCCESS && (send->wqe.op->traits & BELLHOP_OP_READ)) {
-		begin_fin(send, buffer);
-		return;
-	}
-	send->rendezvous = NULL;
-	send->is_own = false;
-	if (status != BELLHOP_WC_SUCCESS && status != BELLHOP_WC_WR_FLUSH_ERR)
-		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_SEND_ERRORS);
+	/* It has been the first one since it was begun with: others are added behind it. */
 	spin_lock(&qp->slot->lock);
-	list_del(&buffer->list);
-	if (status != BELLHOP_WC_SUCCESS && status != BELLHOP_WC_WR_FLUSH_ERR)
-		bellhop_qp_fail_send(qp, reason);
+	buffer = list_first_entry(&qp->rendezvous, struct bellhop_tagged, list);
+	send->is_own = status == BELLHOP_WC_SUCCESS && (send->wqe.op->traits & BELLHOP_OP_READ);
+	if (!send->is_own)
+		list_del(&buffer->list);
 	spin_unlock(&qp->slot->lock);
-	if (end(qp, buffer, status, reason) && !bellhop_state_flushes(bellhop_qp_state(qp))) {
-		spin_lock(&qp->slot->lock);
-		bellhop_qp_fail(qp, BELLHOP_REASON_CQ_OVERRUN);
-		spin_unlock(&qp->slot->lock);
-		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
-	}
+	if (!send->is_own)
+		return end(qp, buffer, status, reason);
+	begin_fin(send, buffer);
+	return 0;
 }
 
 void bellhop_rendezvous_abandon(struct bellhop_qp *qp)
 {
 	struct bellhop_tagged *buffer, *next;
 
-	qp->send.rendezvous = NULL;
 	qp->send.is_own = false;
 	list_for_each_entry_safe(buffer, next, &qp->rendezvous, list)
 	{

@@ -33,14 +33,15 @@ bool bellhop_rendezvous_fetch(struct bellhop_qp *qp);
 
 /**
  * bellhop_rendezvous_complete() - a request of it has ended
- * @qp: its sender is busy with it; the caller is its runner
+ * @qp: its sender was busy with it, and is again if another one follows; the caller is its runner
  * @status: how it ended
  * @reason: why
  *
  * Context: any but hard interrupts; takes the QP's own slot lock.
+ * Return: 0, or -EOVERFLOW when the completion of the buffer is lost.
  */
-void bellhop_rendezvous_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
-				 enum bellhop_reason reason);
+int bellhop_rendezvous_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
+				enum bellhop_reason reason);
 
 /**
  * bellhop_rendezvous_abandon() - flushes all of them

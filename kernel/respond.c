@@ -62,8 +62,7 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 				 : bellhop_receive_take(peer, is_reliable(qp) ? qp->qpn : 0);
 		if (reason)
 			return reason;
-		if ((wqe->op->traits & BELLHOP_OP_SCATTER) &&
-		    wqe->length - recv->skip > recv->wqe.length)
+		if ((wqe->op->traits & BELLHOP_OP_SCATTER) && wqe->length > recv->wqe.length)
 			return BELLHOP_REASON_RECV_TOO_SHORT;
 	}
 	if (recv->rules.state == BELLHOP_QPS_RTR && !recv->established) {

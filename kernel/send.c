@@ -31,26 +31,14 @@ static void fail(struct bellhop_qp *qp, enum bellhop_reason reason)
 	spin_unlock(&qp->slot->lock);
 }
 
-void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
-			   enum bellhop_reason reason)
+/* Returns as bellhop_cq_push(). */
+static int complete_entry(struct bellhop_qp *qp, enum bellhop_wc_status status,
+			  enum bellhop_reason reason)
 {
 	struct bellhop_sender *send = &qp->send;
 	bool error = status != BELLHOP_WC_SUCCESS;
-	u64 wr_id;
+	u64 wr_id = bellhop_ledger_retire(&qp->send_ledger, send->index);
 
-	if (unlikely(send->is_own)) {
-		bellhop_rendezvous_complete(qp, status, reason);
-		return;
-	}
-	wr_id = bellhop_ledger_retire(&qp->send_ledger, send->index);
-	send->busy = false;
-	send->resume_ns = 0;
-	if (error && status != BELLHOP_WC_WR_FLUSH_ERR) {
-		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_SEND_ERRORS);
-		spin_lock(&qp->slot->lock);
-		bellhop_qp_fail_send(qp, reason);
-		spin_unlock(&qp->slot->lock);
-	}
 	if (error || send->signal_all || (send->wqe.head.flags & BELLHOP_SQE_SIGNALED)) {
 		struct bellhop_completion completion = {
 			.wr_id = wr_id,
@@ -62,11 +50,30 @@ void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 			.status = status,
 		};
 
-		if (bellhop_cq_push(qp->send_cq, qp, &completion, error) &&
-		    !bellhop_state_flushes(bellhop_qp_state(qp))) {
-			fail(qp, BELLHOP_REASON_CQ_OVERRUN);
-			bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
-		}
+		return bellhop_cq_push(qp->send_cq, qp, &completion, error);
+	}
+	return 0;
+}
+
+void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
+			   enum bellhop_reason reason)
+{
+	struct bellhop_sender *send = &qp->send;
+	int err;
+
+	send->busy = false;
+	send->resume_ns = 0;
+	if (status != BELLHOP_WC_SUCCESS && status != BELLHOP_WC_WR_FLUSH_ERR) {
+		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_SEND_ERRORS);
+		spin_lock(&qp->slot->lock);
+		bellhop_qp_fail_send(qp, reason);
+		spin_unlock(&qp->slot->lock);
+	}
+	err = unlikely(send->is_own) ? bellhop_rendezvous_complete(qp, status, reason)
+				     : complete_entry(qp, status, reason);
+	if (err && !bellhop_state_flushes(bellhop_qp_state(qp))) {
+		fail(qp, BELLHOP_REASON_CQ_OVERRUN);
+		bellhop_qp_event(qp, IB_EVENT_QP_FATAL);
 	}
 }
 

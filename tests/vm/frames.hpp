@@ -5,8 +5,8 @@
 
 #include <linux/if_packet.h>
 #include <net/if.h>
-#include <sys/socket.h>
 #include "flow.hpp"
+#include "limit.hpp"
 #include "presence.hpp"
 #include "request.hpp"
 
@@ -130,15 +130,6 @@ private:
 	uint64_t posted_ = 0;
 };
 
-/** No send on @fd waits for longer than a test has patience. */
-inline void limit_sending(int fd)
-{
-	const timeval limit = { static_cast<time_t>(patience), 0 };
-
-	require_errno(!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)),
-		      "SO_SNDTIMEO");
-}
-
 /** A packet socket on an interface; frames that others put there are seen as well. */
 class FrameSocket
 {
@@ -149,7 +140,7 @@ public:
 		sockaddr_ll address = {};
 
 		require_errno(fd_ >= 0, "a packet socket");
-		limit_sending(fd_);
+		limit_waiting(fd_, SO_SNDTIMEO);
 		address.sll_family = AF_PACKET;
 		address.sll_protocol = htons(ETH_P_ALL);
 		address.sll_ifindex = static_cast<int>(if_nametoindex(interface.c_str()));

@@ -155,7 +155,7 @@ private:
 		     { .sges = { sge },
 		       .flags = random_() % 2 ? unsigned(IBV_SEND_SIGNALED) : 0u });
 		if (random_() % 4 == 0)
-			srq_.receive(region_.sge(36864, 4096), 1);
+			srq_.post({ region_.sge(36864, 4096) }, 1);
 		if (random_() % 64 == 0)
 			post(connection.to, { .sges = { region_.sge(16384, 64) } });
 	}

@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 #include <sys/time.h>
+#include "limit.hpp"
 #include "qp.hpp"
 
 namespace vm
@@ -16,11 +17,9 @@ class Line
 public:
 	Line()
 	{
-		const timeval limit = { static_cast<time_t>(patience), 0 };
-
 		require_errno(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends_), "socketpair");
 		for (int end : ends_)
-			setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+			limit_waiting(end, SO_RCVTIMEO);
 	}
 
 	~Line()

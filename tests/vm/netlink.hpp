@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 #include <vector>
-#include "require.hpp"
+#include "limit.hpp"
 
 namespace vm
 {
@@ -104,10 +104,8 @@ public:
 	explicit Netlink(int family)
 	    : socket_(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, family))
 	{
-		const timeval limit = { static_cast<time_t>(patience), 0 };
-
 		require_errno(socket_ >= 0, "a netlink socket");
-		setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+		limit_waiting(socket_, SO_RCVTIMEO);
 	}
 
 	~Netlink()

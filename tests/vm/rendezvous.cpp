@@ -114,7 +114,7 @@ TEST_F(Rendezvous, leaves_out_what_is_behind_its_headers)
 	end.cq.expect(1, IBV_WC_TM_RECV, IBV_WC_TM_DATA_VALID);
 	EXPECT_TRUE(is_read(0, 8192, 64));
 	EXPECT_EQ(region.memory.data()[64], 0);
-	ASSERT_EQ(end.srq.receive(region.sge(4096, 4096), 3), 0);
+	ASSERT_EQ(end.srq.post({ region.sge(4096, 4096) }, 3), 0);
 	send(line, 6, 8192, 64, 0, 90);
 	EXPECT_EQ(end.cq.expect(3, IBV_WC_TM_RECV, 0).byte_len, 32u + 90);
 }
@@ -357,7 +357,7 @@ TEST_F(Rendezvous, goes_both_ways)
 					.sges = { memory.sge(16384, 4096) },
 					.tag = 5 }),
 			  0);
-		ASSERT_EQ(at.srq.receive(memory.sge(8192, 64), 2), 0);
+		ASSERT_EQ(at.srq.post({ memory.sge(8192, 64) }, 2), 0);
 		std::memcpy(memory.memory.data(), &header, sizeof(header));
 	}
 	for (const auto &[at, qp, memory] : ends)

@@ -28,17 +28,21 @@ public:
 	{
 		ibv_srq_init_attr_ex attr = {};
 
-		attr.attr.max_wr = max_wr;
-		attr.attr.max_sge = max_sge;
-		attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-				 IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+		attr.comp_mask = IBV_SRQ_INIT_ATTR_XRCD;
 		attr.srq_type = IBV_SRQT_XRC;
-		attr.pd = pd.get();
 		attr.xrcd = xrcd;
-		attr.cq = cq.get();
-		srq_ = ibv_create_srq_ex(pd.get()->context, &attr);
-		require_errno(srq_, "ibv_create_srq_ex");
-		max_wr_ = attr.attr.max_wr;
+		create(pd, cq.get(), attr, max_wr, max_sge);
+	}
+
+	/** One that matches as many tags, whose completions are in @cq. */
+	Srq(const Pd &pd, ibv_cq *cq, uint32_t max_tags)
+	{
+		ibv_srq_init_attr_ex attr = {};
+
+		attr.comp_mask = IBV_SRQ_INIT_ATTR_TM;
+		attr.srq_type = IBV_SRQT_TM;
+		attr.tm_cap = { max_tags, 16 };
+		create(pd, cq, attr, 64, 2);
 	}
 
 	~Srq()
@@ -125,6 +129,21 @@ public:
 	}
 
 private:
+	/* One of a special type, of which @attr says the rest. */
+	void create(const Pd &pd, ibv_cq *cq, ibv_srq_init_attr_ex &attr, uint32_t max_wr,
+		    uint32_t max_sge)
+	{
+		attr.attr.max_wr = max_wr;
+		attr.attr.max_sge = max_sge;
+		attr.comp_mask |=
+			IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ;
+		attr.pd = pd.get();
+		attr.cq = cq;
+		srq_ = ibv_create_srq_ex(pd.get()->context, &attr);
+		require_errno(srq_, "ibv_create_srq_ex");
+		max_wr_ = attr.attr.max_wr;
+	}
+
 	ibv_srq *srq_;
 	uint32_t max_wr_;
 };

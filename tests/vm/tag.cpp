@@ -132,8 +132,8 @@ TEST_F(Tags, match_in_the_order_of_adding)
 TEST_F(Tags, leave_the_rest_to_the_queue)
 {
 	add(5, { region.sge(0, 4096) }, 1);
-	ASSERT_EQ(end.srq.receive(region.sge(4096, 4096), 21), 0);
-	ASSERT_EQ(end.srq.receive(region.sge(8192, 4096), 22), 0);
+	ASSERT_EQ(end.srq.post({ region.sge(4096, 4096) }, 21), 0);
+	ASSERT_EQ(end.srq.post({ region.sge(8192, 4096) }, 22), 0);
 	line.send_eager(6, 100);
 	EXPECT_EQ(end.cq.expect(21, IBV_WC_TM_RECV, 0).byte_len, 116u);
 	EXPECT_TRUE(std::ranges::equal(region.memory.bytes().subspan(4096, 116),
@@ -153,7 +153,7 @@ TEST_F(Tags, read_headers_that_are_cut_off_as_none)
 {
 	add(0, { region.sge(0, 4096) }, 1, 0);
 	for (size_t length = 0; length < 16; length++) {
-		ASSERT_EQ(end.srq.receive(region.sge(4096, 4096), length), 0);
+		ASSERT_EQ(end.srq.post({ region.sge(4096, 4096) }, length), 0);
 		line.send(tag_header(IBV_TMH_EAGER, 5), length);
 		EXPECT_EQ(end.cq.expect(length, IBV_WC_TM_NO_TAG, 0).byte_len, length);
 		expect_sent();
@@ -163,8 +163,8 @@ TEST_F(Tags, read_headers_that_are_cut_off_as_none)
 /* What was added before its owner heard of a message might be meant for that one. */
 TEST_F(Tags, wait_for_their_owner)
 {
-	ASSERT_EQ(end.srq.receive(region.sge(0, 4096), 21), 0);
-	ASSERT_EQ(end.srq.receive(region.sge(0, 4096), 22), 0);
+	ASSERT_EQ(end.srq.post({ region.sge(0, 4096) }, 21), 0);
+	ASSERT_EQ(end.srq.post({ region.sge(0, 4096) }, 22), 0);
 	line.send_eager(5, 10);
 	expect_sent();
 	end.cq.expect(21, IBV_WC_TM_RECV, 0);
@@ -288,7 +288,7 @@ TEST_F(Tags, of_messages_that_are_too_long)
 /* Its owner could not know that it was one of those which count. */
 TEST_F(Tags, do_not_count_what_fails)
 {
-	ASSERT_EQ(end.srq.receive(region.sge(0, 64), 21), 0);
+	ASSERT_EQ(end.srq.post({ region.sge(0, 64) }, 21), 0);
 	line.send_eager(5, 100);
 	EXPECT_EQ(end.cq.expect(21, IBV_WC_RECV, 0, IBV_WC_LOC_LEN_ERR).vendor_err,
 		  uint32_t(BELLHOP_REASON_RECV_TOO_SHORT));
@@ -369,7 +369,7 @@ TEST_F(Tags, are_delivered_as_they_were_looked_at)
 	});
 
 	for (const Deadline limit(patience); !limit.passed() && (tagged < 200 || others < 200);) {
-		ASSERT_EQ(end.srq.receive(region.sge(0, 64), 1), 0);
+		ASSERT_EQ(end.srq.post({ region.sge(0, 64) }, 1), 0);
 		ASSERT_EQ(post(line.from.qp, { .sges = { line.region.sge(0, 40) }, .id = 1 }), 0);
 		expect_sent();
 		const auto wc = end.cq.wait();
@@ -391,7 +391,7 @@ TEST_F(Tags, are_not_matched_by_strangers)
 	const TagHeader header = tag_header(IBV_TMH_EAGER, 5);
 
 	add(5, { region.sge(0, 64) }, 1);
-	ASSERT_EQ(end.srq.receive(region.sge(4096, 64), 2), 0);
+	ASSERT_EQ(end.srq.post({ region.sge(4096, 64) }, 2), 0);
 	stranger.qp.connect(line.to.address(), { .timeout = 8, .retry_cnt = 0 });
 	std::memcpy(theirs.memory.data(), &header, sizeof(header));
 	ASSERT_EQ(post(stranger.qp, { .sges = { theirs.sge(0, 20) }, .id = 3 }), 0);

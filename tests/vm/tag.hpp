@@ -7,7 +7,7 @@
 #include <endian.h>
 #include <infiniband/tm_types.h>
 #include "endpoint.hpp"
-#include "request.hpp"
+#include "srq.hpp"
 
 namespace vm
 {
@@ -143,37 +143,12 @@ struct TagOp {
 };
 
 /** A shared receive queue that matches tags. */
-class TagSrq
+class TagSrq : public Srq
 {
 public:
-	TagSrq(const Pd &pd, ibv_cq *cq, uint32_t max_tags = 64)
-	{
-		ibv_srq_init_attr_ex attr = {};
+	TagSrq(const Pd &pd, ibv_cq *cq, uint32_t max_tags = 64) : Srq(pd, cq, max_tags) {}
 
-		attr.attr = { 64, 2, 0 };
-		attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-				 IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
-		attr.srq_type = IBV_SRQT_TM;
-		attr.pd = pd.get();
-		attr.cq = cq;
-		attr.tm_cap = { max_tags, 16 };
-		srq_ = ibv_create_srq_ex(pd.get()->context, &attr);
-		require_errno(srq_, "ibv_create_srq_ex");
-	}
-
-	~TagSrq()
-	{
-		if (srq_)
-			ibv_destroy_srq(srq_);
-	}
-
-	TagSrq(const TagSrq &) = delete;
-	TagSrq &operator=(const TagSrq &) = delete;
-
-	ibv_srq *get() const
-	{
-		return srq_;
-	}
+	using Srq::post;
 
 	/** ibv_post_srq_ops(); @handle: of what is added. Returns 0 or an errno. */
 	int post(const TagOp &op, uint32_t *handle = nullptr) const
@@ -190,26 +165,12 @@ public:
 		wr.tm.add.num_sge = static_cast<int>(op.sges.size());
 		wr.tm.add.tag = op.tag;
 		wr.tm.add.mask = op.mask;
-		const int error = ibv_post_srq_ops(srq_, &wr, &bad);
+		const int error = ibv_post_srq_ops(get(), &wr, &bad);
 		EXPECT_TRUE(!error || bad == &wr) << "bad_wr is not the request that failed";
 		if (handle)
 			*handle = wr.tm.handle;
 		return error;
 	}
-
-	/** An entry for what matches no tag. Returns 0 or an errno. */
-	int receive(ibv_sge sge, uint64_t id) const
-	{
-		ibv_recv_wr wr = {}, *bad = nullptr;
-
-		wr.wr_id = id;
-		wr.sg_list = &sge;
-		wr.num_sge = 1;
-		return ibv_post_srq_recv(srq_, &wr, &bad);
-	}
-
-private:
-	ibv_srq *srq_;
 };
 
 /** One end that matches the tags of what others send to its QPs. */

@@ -76,7 +76,7 @@ public:
 				      sizeof(from)) &&
 				!connect(fd_, reinterpret_cast<const sockaddr *>(&to), sizeof(to)),
 			"a UDP socket");
-		limit_sending(fd_);
+		limit_waiting(fd_, SO_SNDTIMEO);
 	}
 
 	~UdpSocket()

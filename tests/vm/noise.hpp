@@ -28,7 +28,8 @@ inline Command noise(const Handles &handles, std::mt19937 &random, uint64_t resp
 					 static_cast<uint16_t>(random() % 64) };
 	const auto *start = reinterpret_cast<const uint8_t *>(&head);
 	command.bytes.insert(command.bytes.begin(), start, start + sizeof(head));
-	command.response_at = words >= 2 ? sizeof(head) : 0;
+	if (words >= 2)
+		command.answers_at = { sizeof(head) };
 	return command;
 }
 

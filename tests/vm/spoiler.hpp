@@ -99,12 +99,7 @@ public:
 			switch (random_() % 8) {
 			case 0:
 			case 1:
-				if (command.response_at) {
-					const uint64_t where = places_.some(random_);
-
-					std::memcpy(&bytes[command.response_at], &where,
-						    sizeof(where));
-				}
+				misdirect(command);
 				break;
 			case 2: /* lengths and the number are in the first 8 bytes */
 				bytes[random_() % 8] ^= 1 << random_() % 8;
@@ -238,13 +233,26 @@ private:
 		}
 	}
 
-	/* Not the address of the answer: whatever it hit would be missed in this program. */
+	void misdirect(Command &command)
+	{
+		const uint64_t where = places_.some(random_);
+
+		if (command.answers_at.empty())
+			return;
+		const size_t at = command.answers_at[random_() % command.answers_at.size()];
+
+		if (at + sizeof(where) <= command.bytes.size())
+			std::memcpy(&command.bytes[at], &where, sizeof(where));
+	}
+
+	/* Not the address of an answer: whatever it hit would be missed in this program. */
 	void damage(Command &command, size_t at)
 	{
 		const uint32_t word = random_() % 2 ? -1u >> random_() % 3 : random_() % 16;
 
-		if (command.response_at && at / 8 == command.response_at / 8)
-			return;
+		for (const size_t answer : command.answers_at)
+			if (at / 8 == answer / 8)
+				return;
 		if (random_() % 4)
 			command.bytes[at] ^= 1 << random_() % 8;
 		else

@@ -164,6 +164,8 @@ inline Toll besiege(double seconds, std::mt19937 &random,
 			status = child.wait();
 			EXPECT_TRUE(status) << "an attacker cannot be killed, seed " << seed;
 		} else if (WIFSIGNALED(*status)) {
+			note("an attacker is ended by signal %d (%s), seed %u", WTERMSIG(*status),
+			     strsignal(WTERMSIG(*status)), seed);
 			toll.crashed++;
 		}
 		if (status && WIFEXITED(*status)) {

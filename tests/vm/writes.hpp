@@ -320,8 +320,11 @@ private:
 			bellhop_modify_srq driver;
 		} body = { { handles_.some(srq_object, random), IBV_SRQ_MAX_WR, entries(random) },
 			   { step, 0, step ? 0 : answer } };
+		Command command = Command::plain(IB_USER_VERBS_CMD_MODIFY_SRQ, body);
 
-		return Command::plain(IB_USER_VERBS_CMD_MODIFY_SRQ, body);
+		command.answers_at = { sizeof(ib_uverbs_cmd_hdr) +
+				       offsetof(decltype(body), driver.answer) };
+		return command;
 	}
 
 	static uint32_t entries(std::mt19937 &random)

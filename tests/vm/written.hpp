@@ -15,7 +15,7 @@ namespace vm
 /** A command as it is handed to write(), and where in it to find what. */
 struct Command {
 	std::vector<uint8_t> bytes;
-	size_t response_at = 0; /* of the response's address; 0: there is none */
+	std::vector<size_t> answers_at = {}; /* where the addresses of its answers stand */
 	int makes = -1; /* an ObjectKind: the response begins with its handle */
 
 	/** One with a head of 8 bytes. @out: bytes of the response, whose address begins @body. */
@@ -30,7 +30,8 @@ struct Command {
 
 		command.append(head);
 		command.append(body);
-		command.response_at = out ? sizeof(head) : 0;
+		if (out)
+			command.answers_at = { sizeof(head) };
 		command.makes = makes;
 		return command;
 	}
@@ -50,7 +51,7 @@ struct Command {
 		command.append(head);
 		command.append(more);
 		command.append(body);
-		command.response_at = sizeof(head);
+		command.answers_at = { sizeof(head) };
 		command.makes = makes;
 		return command;
 	}

@@ -10,7 +10,7 @@ KDIR =
 KERNEL = bookworm
 T =
 
-.PHONY: all module provider test coverage models fuzz bench vm demo lint check check-debug check-races setup load unload install clean help
+.PHONY: all module provider test soak coverage models fuzz bench vm demo lint check check-debug check-races setup load unload install clean help
 
 all: module provider
 
@@ -22,6 +22,9 @@ provider: ## the libibverbs provider, in build/userspace
 
 test: ## unit tests, on this machine
 	@$(MAKE) -C tests/unit check
+
+soak: ## the simulated networks of the unit tests, for 10^8 packets: make soak PACKETS=1000000000
+	@$(MAKE) -C tests/unit soak
 
 coverage: ## which lines of kernel/proto unit tests and the fuzzers' corpora reach; fails below 90 %
 	@$(MAKE) -C tests/unit coverage

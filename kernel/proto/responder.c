@@ -53,7 +53,12 @@ static const struct bellhop_refusal refusals[] = {
 	[BELLHOP_REASON_MW_QP] = INVALIDATION_ERROR,
 	[BELLHOP_REASON_XRC_SRQ_UNKNOWN] = ACCESS_ERROR,
 	[BELLHOP_REASON_XRC_DOMAIN] = ACCESS_ERROR,
+	/* The responder has dealt with its own side. */
+	[BELLHOP_REASON_NAK_INVALID_REQUEST] = { .requester = BELLHOP_WC_REM_INV_REQ_ERR },
+	[BELLHOP_REASON_NAK_ACCESS] = { .requester = BELLHOP_WC_REM_ACCESS_ERR },
+	[BELLHOP_REASON_NAK_OPERATIONAL] = { .requester = BELLHOP_WC_REM_OP_ERR },
 	/* The requester gave up; the responder does not know of it. */
+	[BELLHOP_REASON_BAD_RESPONSE] = { .requester = BELLHOP_WC_BAD_RESP_ERR },
 	[BELLHOP_REASON_RNR] = { .requester = BELLHOP_WC_RNR_RETRY_EXC_ERR },
 	[BELLHOP_REASON_SILENT] = { .requester = BELLHOP_WC_RETRY_EXC_ERR },
 };

@@ -11,6 +11,7 @@ enum bellhop_wc_status {
 	BELLHOP_WC_LOC_PROT_ERR = 4,
 	BELLHOP_WC_WR_FLUSH_ERR = 5,
 	BELLHOP_WC_MW_BIND_ERR = 6,
+	BELLHOP_WC_BAD_RESP_ERR = 7,
 	BELLHOP_WC_LOC_ACCESS_ERR = 8,
 	BELLHOP_WC_REM_INV_REQ_ERR = 9,
 	BELLHOP_WC_REM_ACCESS_ERR = 10,
@@ -112,6 +113,11 @@ enum bellhop_reason {
 	/* The shared receive queue that an XRC request names. */
 	BELLHOP_REASON_XRC_SRQ_UNKNOWN = 96, /* none for XRC has the number */
 	BELLHOP_REASON_XRC_DOMAIN = 97, /* it is of another XRC domain than the target QP */
+	/* What a responder at another host says: it alone knows more. */
+	BELLHOP_REASON_NAK_INVALID_REQUEST = 112,
+	BELLHOP_REASON_NAK_ACCESS = 113,
+	BELLHOP_REASON_NAK_OPERATIONAL = 114,
+	BELLHOP_REASON_BAD_RESPONSE = 115, /* it answers what it was not asked */
 };
 
 #endif /* RDMA_BELLHOP_WC_H */

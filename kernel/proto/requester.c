@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* requester.c: the requester of RC, XRC and UC: what is sent, acknowledged, and sent again. */
+#include "requester.h"
+#include "opcode.h"
+#include "psn.h"
+#include "segment.h"
+#include "syndrome.h"
+
+static struct bellhop_request *at(const struct bellhop_requester *requester, u32 count)
+{
+	return &requester->requests[count & (requester->depth - 1)];
+}
+
+static u64 end_of(const struct bellhop_request *request)
+{
+	return request->first + request->packets;
+}
+
+/* It is complete when its answer has come, not when it is acknowledged. */
+static bool has_answer(const struct bellhop_request *request)
+{
+	return bellhop_opcode_row(request->wr)->traits & (BELLHOP_OP_READ | BELLHOP_OP_WORD);
+}
+
+static bool is_reliable(const struct bellhop_requester *requester)
+{
+	return requester->service & BELLHOP_SERVICES_RELIABLE;
+}
+
+static struct bellhop_requester_plan just(enum bellhop_requester_verdict verdict)
+{
+	return (struct bellhop_requester_plan){ .verdict = verdict };
+}
+
+static struct bellhop_requester_plan fail(enum bellhop_reason reason)
+{
+	return (struct bellhop_requester_plan){ .verdict = BELLHOP_REQUESTER_FAIL,
+						.reason = reason };
+}
+
+void bellhop_requester_begin(struct bellhop_requester *requester, u32 psn)
+{
+	*requester = (struct bellhop_requester){
+		.requests = requester->requests,
+		.depth = requester->depth,
+		.service = requester->service,
+		.mtu = requester->mtu,
+		.window = requester->window,
+		.max_rd_atomic = requester->max_rd_atomic,
+		.retry = requester->retry,
+		.una = psn,
+		.sent = psn,
+		.high = psn,
+		.end = psn,
+	};
+}
+
+u32 bellhop_requester_post(struct bellhop_requester *requester, u8 wr, u32 length, u8 flags)
+{
+	struct bellhop_request *request = at(requester, requester->newest);
+
+	*request = (struct bellhop_request){
+		.first = requester->end,
+		.packets = bellhop_segment_count(length, requester->mtu),
+		.length = length,
+		.wr = wr,
+		.flags = flags,
+	};
+	requester->end += request->packets;
+	return requester->newest++ & (requester->depth - 1);
+}
+
+/* How many packets of the answer the request asks for that begins with number @packet of them. */
+static u32 read_packets(const struct bellhop_request *request, u32 packet)
+{
+	u32 end = (packet / BELLHOP_SEGMENT_READ_PACKETS + 1) * BELLHOP_SEGMENT_READ_PACKETS;
+
+	return (end < request->packets ? end : request->packets) - packet;
+}
+
+static void arm(struct bellhop_requester *requester, u64 now_ns)
+{
+	/* Each try waits once, so the first is one of them. */
+	requester->deadline_ns = now_ns + bellhop_retry_silent(&requester->retry).wait_ns;
+}
+
+/* All before @una is acknowledged now. */
+static void advance(struct bellhop_requester *requester, u64 una, u64 now_ns)
+{
+	requester->una = una;
+	while (requester->unacked != requester->newest &&
+	       una >= end_of(at(requester, requester->unacked)))
+		requester->unacked++;
+	if (requester->sent < una) {
+		requester->sent = una;
+		requester->current = requester->unacked;
+	}
+	requester->gone_back = false;
+	bellhop_retry_progress(&requester->retry);
+	requester->deadline_ns = 0;
+	if (requester->sent > una)
+		arm(requester, now_ns);
+}
+
+static bool may_send(const struct bellhop_requester *requester,
+		     const struct bellhop_request *request)
+{
+	bool begins = requester->sent == request->first;
+
+	if (requester->sent - requester->una >= requester->window)
+		return false;
+	/* IBA 10.8.3.3 */
+	if ((request->flags & BELLHOP_SQE_FENCE) && begins && requester->reads)
+		return false;
+	/* IBA 9.7.3.2: no more than the responder has resources for. */
+	return !has_answer(request) || requester->reads < requester->max_rd_atomic;
+}
+
+/* An answer is worth a packet when nothing more is to be sent, and now and then (IBA 9.7.5.1.2). */
+static bool asks_for_ack(struct bellhop_requester *requester)
+{
+	requester->unasked++;
+	if (requester->sent != requester->end &&
+	    requester->sent - requester->una < requester->window &&
+	    requester->unasked < BELLHOP_REQUESTER_ACK_EVERY)
+		return false;
+	requester->unasked = 0;
+	return true;
+}
+
+static void plan_read(struct bellhop_requester *requester, const struct bellhop_request *request,
+		      struct bellhop_request_packet *packet, u32 number)
+{
+	u32 packets = read_packets(request, number);
+	u32 left = request->length - packet->offset;
+
+	packet->bytes = packets * requester->mtu < left ? packets * requester->mtu : left;
+	requester->sent += packets;
+}
+
+bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
+			    struct bellhop_request_packet *packet)
+{
+	struct bellhop_request *request = at(requester, requester->current);
+	u32 number;
+
+	if (requester->sent == requester->end || now_ns < requester->resume_ns ||
+	    !may_send(requester, request))
+		return false;
+	requester->resume_ns = 0;
+	number = (u32)(requester->sent - request->first);
+	*packet = (struct bellhop_request_packet){
+		.request = requester->current & (requester->depth - 1),
+		.psn = requester->sent & BELLHOP_PSN_MASK,
+		.offset = number * requester->mtu,
+		.first = !number,
+		.last = number == request->packets - 1,
+		.again = requester->sent < requester->high,
+	};
+	packet->opcode = bellhop_segment_opcode(requester->service, request->wr, packet->first,
+						packet->last);
+	packet->solicited = packet->last && (request->flags & BELLHOP_SQE_SOLICITED);
+	if (has_answer(request))
+		requester->reads++;
+	if (request->wr == BELLHOP_WR_RDMA_READ) {
+		plan_read(requester, request, packet, number);
+	} else {
+		packet->bytes = bellhop_segment_bytes(request->length, requester->mtu, number);
+		requester->sent++;
+	}
+	if (requester->sent == end_of(request))
+		requester->current++;
+	if (requester->high < requester->sent)
+		requester->high = requester->sent;
+	if (!is_reliable(requester)) {
+		advance(requester, requester->sent, now_ns);
+		return true;
+	}
+	packet->ack_request = !has_answer(request) && asks_for_ack(requester);
+	if (!requester->deadline_ns)
+		arm(requester, now_ns);
+	return true;
+}
+
+static void go_back(struct bellhop_requester *requester)
+{
+	requester->sent = requester->una;
+	requester->current = requester->unacked;
+	requester->reads = 0;
+	requester->unasked = 0;
+	requester->gone_back = true;
+}
+
+static struct bellhop_requester_plan try_again(struct bellhop_requester *requester, u64 now_ns)
+{
+	struct bellhop_retry_plan plan = bellhop_retry_silent(&requester->retry);
+
+	if (plan.give_up)
+		return fail(BELLHOP_REASON_SILENT);
+	go_back(requester);
+	requester->deadline_ns = now_ns + plan.wait_ns;
+	return just(BELLHOP_REQUESTER_GO_ON);
+}
+
+/*
+ * Something was answered that comes behind what was not (IBA 9.7.6.1.2: implied NAK). What is under
+ * way still says so again and again, of which once is enough.
+ */
+static struct bellhop_requester_plan imply_loss(struct bellhop_requester *requester, u64 now_ns)
+{
+	return requester->gone_back ? just(BELLHOP_REQUESTER_DROP) : try_again(requester, now_ns);
+}
+
+/* Returns false where an answer is missing (IBA 9.7.5.1.1: later ones acknowledge all before). */
+static bool acknowledge(struct bellhop_requester *requester, u64 end, u64 now_ns)
+{
+	while (requester->una < end) {
+		struct bellhop_request *request = at(requester, requester->unacked);
+		u64 to = end_of(request) < end ? end_of(request) : end;
+
+		if (has_answer(request))
+			return false;
+		advance(requester, to, now_ns);
+	}
+	return true;
+}
+
+/* IBA 9.7.5.2.8 */
+static struct bellhop_requester_plan wait_until_ready(struct bellhop_requester *requester, u8 timer,
+						      u64 now_ns)
+{
+	struct bellhop_retry_plan plan = bellhop_retry_rnr(&requester->retry, timer);
+
+	if (plan.give_up)
+		return fail(BELLHOP_REASON_RNR);
+	go_back(requester);
+	requester->deadline_ns = 0;
+	requester->resume_ns = now_ns + plan.wait_ns;
+	return just(BELLHOP_REQUESTER_GO_ON);
+}
+
+/* IBA 9.7.5.2, 9.7.6.1.1; codes that are reserved say nothing. */
+static struct bellhop_requester_plan hear_nak(struct bellhop_requester *requester, u32 code,
+					      u64 now_ns)
+{
+	switch (code) {
+	case BELLHOP_NAK_PSN_SEQUENCE_ERROR:
+		/* The network may have doubled it. */
+		if (requester->gone_back && requester->sent == requester->una)
+			return just(BELLHOP_REQUESTER_DROP);
+		return try_again(requester, now_ns);
+	case BELLHOP_NAK_INVALID_REQUEST:
+		return fail(BELLHOP_REASON_NAK_INVALID_REQUEST);
+	case BELLHOP_NAK_REMOTE_ACCESS_ERROR:
+		return fail(BELLHOP_REASON_NAK_ACCESS);
+	case BELLHOP_NAK_REMOTE_OPERATIONAL_ERROR:
+		return fail(BELLHOP_REASON_NAK_OPERATIONAL);
+	default:
+		return just(BELLHOP_REQUESTER_DROP);
+	}
+}
+
+static struct bellhop_requester_plan hear(struct bellhop_requester *requester, u8 syndrome,
+					  u64 position, u64 now_ns)
+{
+	enum bellhop_syndrome kind = bellhop_syndrome_kind(syndrome);
+
+	if (kind == BELLHOP_SYNDROME_RESERVED)
+		return just(BELLHOP_REQUESTER_DROP);
+	if (!acknowledge(requester, kind == BELLHOP_SYNDROME_ACK ? position + 1 : position, now_ns))
+		return imply_loss(requester, now_ns);
+	switch (kind) {
+	case BELLHOP_SYNDROME_ACK:
+		return just(BELLHOP_REQUESTER_GO_ON);
+	case BELLHOP_SYNDROME_RNR_NAK:
+		return wait_until_ready(requester, bellhop_syndrome_value(syndrome), now_ns);
+	default:
+		return hear_nak(requester, bellhop_syndrome_value(syndrome), now_ns);
+	}
+}
+
+/* Whether a packet is what the first request that is not complete waits for (IBA 9.7.6.2). */
+static bool is_answer(const struct bellhop_requester *requester,
+		      const struct bellhop_request *request,
+		      const struct bellhop_transport *transport, u32 number)
+{
+	u8 operation = bellhop_bth_row(transport->opcode)->operation;
+
+	switch (request->wr) {
+	case BELLHOP_WR_RDMA_READ:
+		return operation == BELLHOP_OPERATION_READ &&
+		       transport->payload ==
+			       bellhop_segment_bytes(request->length, requester->mtu, number);
+	case BELLHOP_WR_ATOMIC_WRITE: /* IBA A19: an answer without payload */
+		return operation == BELLHOP_OPERATION_READ && !transport->payload;
+	case BELLHOP_WR_ATOMIC_CMP_AND_SWP:
+	case BELLHOP_WR_ATOMIC_FETCH_AND_ADD:
+		return operation == BELLHOP_OPERATION_ATOMIC;
+	default:
+		return false;
+	}
+}
+
+static struct bellhop_requester_plan take(struct bellhop_requester *requester,
+					  const struct bellhop_transport *transport, u64 position,
+					  u64 now_ns)
+{
+	struct bellhop_request *request;
+	u32 number;
+
+	if (!acknowledge(requester, position, now_ns))
+		return imply_loss(requester, now_ns);
+	request = at(requester, requester->unacked);
+	number = (u32)(position - request->first);
+	if (!is_answer(requester, request, transport, number))
+		return fail(BELLHOP_REASON_BAD_RESPONSE);
+	return (struct bellhop_requester_plan){
+		.verdict = BELLHOP_REQUESTER_PLACE,
+		.request = requester->unacked & (requester->depth - 1),
+		.offset = number * requester->mtu,
+		.bytes = request->wr == BELLHOP_WR_ATOMIC_WRITE
+				 ? 0
+				 : bellhop_segment_bytes(request->length, requester->mtu, number),
+	};
+}
+
+struct bellhop_requester_plan bellhop_requester_receive(struct bellhop_requester *requester,
+							const struct bellhop_transport *transport,
+							u64 now_ns)
+{
+	s32 ahead = bellhop_psn_distance(requester->una & BELLHOP_PSN_MASK, transport->psn);
+	u64 position = requester->una + (u64)ahead;
+
+	/* What is no answer to something under way is left over from the past (IBA 9.7.6.1). */
+	if (ahead < 0 || position >= requester->high)
+		return just(BELLHOP_REQUESTER_DROP);
+	if (bellhop_bth_row(transport->opcode)->operation == BELLHOP_OPERATION_ACKNOWLEDGE)
+		return hear(requester, transport->syndrome, position, now_ns);
+	return take(requester, transport, position, now_ns);
+}
+
+void bellhop_requester_placed(struct bellhop_requester *requester, u64 now_ns)
+{
+	struct bellhop_request *request = at(requester, requester->unacked);
+	u32 number = (u32)(requester->una - request->first);
+	/* An answer that comes after all to what has not been asked again since. */
+	bool late = requester->sent == requester->una;
+
+	if (!late && read_packets(request, number) == 1)
+		requester->reads--;
+	advance(requester, requester->una + 1, now_ns);
+}
+
+struct bellhop_requester_plan bellhop_requester_expire(struct bellhop_requester *requester,
+						       u64 now_ns)
+{
+	if (!requester->deadline_ns || now_ns < requester->deadline_ns)
+		return just(BELLHOP_REQUESTER_DROP);
+	return try_again(requester, now_ns);
+}
+
+bool bellhop_requester_done(struct bellhop_requester *requester, u32 *request)
+{
+	if (requester->oldest == requester->unacked)
+		return false;
+	*request = requester->oldest++ & (requester->depth - 1);
+	return true;
+}

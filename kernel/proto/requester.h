@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * requester.h: which packets a connected QP sends, and what the answers to them mean (IBA 9.7.3,
+ * 9.7.6, 9.8.2.1).
+ *
+ *	  oldest	 una		     sent	     high		  end
+ *	----|-------------|-------------------|---------------|--------------------|----
+ *	    complete	  may be under way      were sent once  were never sent
+ *
+ * Requests stand in a queue, and their packets in a row: each has a position, of which the PSN is
+ * the low 24 bits. After a loss the requester goes back: what lies before its way, it walks again.
+ * A service that is not reliable hears of no loss, and all is complete that was sent.
+ */
+#ifndef BELLHOP_PROTO_REQUESTER_H
+#define BELLHOP_PROTO_REQUESTER_H
+
+#include "base.h"
+#include "retry.h"
+#include "service.h"
+#include "transport.h"
+
+/* Packets under way whose acknowledgment nobody has asked for, at most. */
+#define BELLHOP_REQUESTER_ACK_EVERY 16u
+
+/**
+ * struct bellhop_request - a message
+ * @first: the position of its first packet
+ * @packets: how many positions it takes; of a read, those of the answer
+ * @length: bytes of payload
+ * @wr: enum bellhop_wr_opcode
+ * @flags: BELLHOP_SQE_FENCE and BELLHOP_SQE_SOLICITED
+ */
+struct bellhop_request {
+	u64 first;
+	u32 packets;
+	u32 length;
+	u8 wr;
+	u8 flags;
+};
+
+/**
+ * struct bellhop_requester - a QP's sending end
+ * @requests: the queue, of @depth places
+ * @depth: a power of two
+ * @service: of the QP
+ * @mtu: the path MTU, in bytes
+ * @window: packets that may be under way, less than BELLHOP_PSN_HALF
+ * @max_rd_atomic: reads and atomics that the peer takes at a time, 1 at least, if there are any
+ * @retry: patience
+ * @oldest: requests that were taken off the queue
+ * @unacked: and the first behind them that is not complete
+ * @current: and the one of which a packet is sent next
+ * @newest: and those that were ever posted
+ * @una: the first packet that is not acknowledged
+ * @sent: the next to be sent
+ * @high: behind the last that was ever sent
+ * @end: behind the last that was posted
+ * @reads: reads and atomics between @una and @sent
+ * @unasked: packets sent since an acknowledgment was asked for
+ * @gone_back: for the sake of @una: what comes out of order is no news
+ * @deadline_ns: when an answer is overdue; 0 is never
+ * @resume_ns: the responder was not ready: nothing is sent before; 0 is at once
+ */
+struct bellhop_requester {
+	struct bellhop_request *requests;
+	u32 depth;
+	enum bellhop_service service;
+	u32 mtu;
+	u32 window;
+	u32 max_rd_atomic;
+	struct bellhop_retry retry;
+	u32 oldest;
+	u32 unacked;
+	u32 current;
+	u32 newest;
+	u64 una;
+	u64 sent;
+	u64 high;
+	u64 end;
+	u32 reads;
+	u32 unasked;
+	bool gone_back;
+	u64 deadline_ns;
+	u64 resume_ns;
+};
+
+/**
+ * struct bellhop_request_packet - a packet to be sent
+ * @request: its message's place in the queue
+ * @psn: its number
+ * @offset: where in the message its payload begins, or what a read asks for
+ * @bytes: how much that is
+ * @opcode: enum bellhop_bth_opcode
+ * @first: it begins the message
+ * @last: it ends the message
+ * @solicited: it asks for a solicited event
+ * @ack_request: it asks for an acknowledgment
+ * @again: it was sent before
+ */
+struct bellhop_request_packet {
+	u32 request;
+	u32 psn;
+	u32 offset;
+	u32 bytes;
+	u8 opcode;
+	bool first;
+	bool last;
+	bool solicited;
+	bool ack_request;
+	bool again;
+};
+
+enum bellhop_requester_verdict {
+	BELLHOP_REQUESTER_DROP, /* it is no news */
+	BELLHOP_REQUESTER_GO_ON, /* requests may be complete, and packets may be sent */
+	BELLHOP_REQUESTER_PLACE, /* its payload is part of an answer: bellhop_requester_placed() */
+	BELLHOP_REQUESTER_FAIL, /* the first request that is not complete fails, and so does the QP
+				 */
+};
+
+/**
+ * struct bellhop_requester_plan - what follows from an answer, or from none
+ * @verdict: what
+ * @request: to place: the message's place in the queue
+ * @offset: where in the message the payload belongs
+ * @bytes: how much it is; of an atomic operation, the word is in the packet's header
+ * @reason: to fail: why; bellhop_responder_refuse() knows the status
+ */
+struct bellhop_requester_plan {
+	enum bellhop_requester_verdict verdict;
+	u32 request;
+	u32 offset;
+	u32 bytes;
+	enum bellhop_reason reason;
+};
+
+/**
+ * bellhop_requester_begin() - nothing has been sent
+ * @requester: @requests, @depth, @service, @mtu, @window and @retry are set, all else is written
+ * @psn: of the first packet (sq_psn)
+ */
+void bellhop_requester_begin(struct bellhop_requester *requester, u32 psn);
+
+/**
+ * bellhop_requester_has_room() - whether another request can be posted
+ * @requester: has begun
+ */
+static inline bool bellhop_requester_has_room(const struct bellhop_requester *requester)
+{
+	return requester->newest - requester->oldest < requester->depth;
+}
+
+/**
+ * bellhop_requester_post() - queues a message
+ * @requester: has room
+ * @wr: enum bellhop_wr_opcode, one that goes to the responder, and that the service has
+ * @length: bytes of payload, BELLHOP_MAX_MESSAGE at most
+ * @flags: BELLHOP_SQE_FENCE and BELLHOP_SQE_SOLICITED count
+ *
+ * Return: its place in the queue.
+ */
+u32 bellhop_requester_post(struct bellhop_requester *requester, u8 wr, u32 length, u8 flags);
+
+/**
+ * bellhop_requester_next() - the next packet, if there is one that may be sent now
+ * @requester: has begun
+ * @now_ns: the time, not 0
+ * @packet: filled in
+ *
+ * What is not sent then counts as lost.
+ * Return: false if it has to wait: for a post, an answer, or the time of
+ * bellhop_requester_wake_ns().
+ */
+bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
+			    struct bellhop_request_packet *packet);
+
+/**
+ * bellhop_requester_receive() - a packet has come from the responder
+ * @requester: of a reliable service; has begun
+ * @transport: its headers; its opcode is a response's
+ * @now_ns: the time, not 0
+ *
+ * Return: what to do.
+ */
+struct bellhop_requester_plan bellhop_requester_receive(struct bellhop_requester *requester,
+							const struct bellhop_transport *transport,
+							u64 now_ns);
+
+/**
+ * bellhop_requester_placed() - the payload that a plan speaks of is where it belongs
+ * @requester: nothing else was told it since it made the plan
+ * @now_ns: the time, not 0
+ */
+void bellhop_requester_placed(struct bellhop_requester *requester, u64 now_ns);
+
+/**
+ * bellhop_requester_expire() - time has passed
+ * @requester: has begun
+ * @now_ns: the time, not 0
+ *
+ * Return: what to do: nothing is placed.
+ */
+struct bellhop_requester_plan bellhop_requester_expire(struct bellhop_requester *requester,
+						       u64 now_ns);
+
+/**
+ * bellhop_requester_done() - takes a complete request off the queue
+ * @requester: has begun
+ * @request: its place
+ *
+ * Return: false if the oldest is not complete, or there is none.
+ */
+bool bellhop_requester_done(struct bellhop_requester *requester, u32 *request);
+
+/**
+ * bellhop_requester_wake_ns() - when it wants to hear of time
+ * @requester: has begun
+ *
+ * Return: the time at which bellhop_requester_next() or bellhop_requester_expire() may have
+ * something to do, or 0.
+ */
+static inline u64 bellhop_requester_wake_ns(const struct bellhop_requester *requester)
+{
+	return requester->resume_ns ? requester->resume_ns : requester->deadline_ns;
+}
+
+#endif /* BELLHOP_PROTO_REQUESTER_H */

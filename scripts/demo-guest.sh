@@ -37,7 +37,7 @@ for round in $(seq $rounds); do
 		measure $device write_bw_1048576=4 ib_write_bw -s 1048576 -n 150
 		measure $device write_rate=5 ib_write_bw -s 8 -n 20000
 		measure $device atomic_rate=5 ib_atomic_bw -n 5000
-		measure $device ud_rate=5 ib_send_bw -c UD -s 1024 -n 10000
+		measure $device ud_rate=5 ib_send_bw -c UD -s 1024 -n 10000 -r 10000
 		measure $device srq_bw=4 ib_send_bw --use-srq -s 65536 -n 2000
 	done
 done

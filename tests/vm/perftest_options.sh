@@ -46,16 +46,18 @@ each 'ib_write_bw ib_read_bw' --perform_warm_up -n 200
 each 'ib_write_bw ib_read_bw ib_send_bw' -m 256 -n 200
 each 'ib_write_bw ib_read_bw ib_send_bw' --odp -n 200
 each 'ib_write_bw ib_send_bw' -I 64 -s 64 -n 200
-each 'ib_write_bw ib_send_bw' -c UC -q 4 -n 100
+each 'ib_write_bw' -c UC -q 4 -n 100
 each 'ib_write_bw ib_send_bw' --reversed -n 200
 each 'ib_read_bw ib_atomic_bw' -o 1 -n 200
 each 'ib_send_bw' -r 1 -n 50
 each 'ib_send_bw' --recv_post_list=8 -l 8 -n 800
-each 'ib_send_bw' -c UD -q 4 -n 200
-each 'ib_send_bw' -c UD --use-srq -q 4 -n 200
-each 'ib_send_bw' -c UC --use-srq -q 4 -n 200
-each 'ib_send_bw' -c UD -e -n 200
-each 'ib_send_bw' -c UC -e -X 1 -n 200
+# The tool waits for all messages, and what finds no receive is lost: so there is one for each (-r).
+each 'ib_send_bw' -c UC -q 4 -n 100 -r 100
+each 'ib_send_bw' -c UD -q 4 -n 200 -r 200
+each 'ib_send_bw' -c UD --use-srq -q 4 -n 200 -r 800
+each 'ib_send_bw' -c UC --use-srq -q 4 -n 200 -r 800
+each 'ib_send_bw' -c UD -e -n 200 -r 200
+each 'ib_send_bw' -c UC -e -X 1 -n 200 -r 200
 each "$lat" -D 1
 each "$lat" --use_hugepages -n 200
 each "$lat" -H -U -n 200
@@ -72,7 +74,7 @@ for tool in $bw $lat; do
 	ok "$tool -R" connected "$tool" -R -n 100
 	ok "$tool -z" connected "$tool" -z -n 100
 done
-ok 'ib_send_bw -R -c UD' connected ib_send_bw -R -c UD -n 100
+ok 'ib_send_bw -R -c UD' connected ib_send_bw -R -c UD -n 100 -r 100
 ok 'ib_send_lat -R -c UD' connected ib_send_lat -R -c UD -n 100
 ok 'ib_send_bw -R -b -q 4' connected ib_send_bw -R -b -q 4 -n 100
 ok 'ib_send_bw -R -e' connected ib_send_bw -R -e -n 100

@@ -28,6 +28,15 @@ public:
 	{
 	}
 
+	/* A test that has failed does not wait for it either. */
+	~Nuisance()
+	{
+		over_ = true;
+	}
+
+	Nuisance(const Nuisance &) = delete;
+	Nuisance &operator=(const Nuisance &) = delete;
+
 	/** Returns how often it was done. */
 	uint32_t stop()
 	{
@@ -149,7 +158,8 @@ TEST(DemandTraffic, is_right_while_pages_are_read_only_now_and_then)
 	Nuisance nuisance([&] {
 		mprotect(b.memory.data(), length, PROT_READ);
 		mprotect(b.memory.data(), length, PROT_READ | PROT_WRITE);
-		usleep(100);
+		/* Longer than it takes to fetch pages and to use them, on a busy host as well. */
+		usleep(5000);
 	});
 	const Deadline end(3);
 

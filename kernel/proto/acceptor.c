@@ -31,6 +31,8 @@ void bellhop_acceptor_begin(struct bellhop_acceptor *acceptor, u32 psn)
 		.mtu = acceptor->mtu,
 		.expected = psn,
 	};
+	acceptor->replies.service = acceptor->service;
+	acceptor->replies.mtu = acceptor->mtu;
 	bellhop_replies_begin(&acceptor->replies);
 }
 
@@ -66,7 +68,6 @@ static enum bellhop_nak nak_of(enum bellhop_reason reason)
 static void lose(struct bellhop_acceptor *acceptor, u32 psn)
 {
 	acceptor->operation = 0;
-	acceptor->received = 0;
 	acceptor->expected = bellhop_psn_add(psn, 1);
 }
 
@@ -263,7 +264,6 @@ void bellhop_acceptor_commit(struct bellhop_acceptor *acceptor,
 	if (plan->last) {
 		acceptor->msn = bellhop_psn_add(acceptor->msn, 1);
 		acceptor->operation = 0;
-		acceptor->received = 0;
 	} else {
 		acceptor->operation = plan->operation;
 		acceptor->received = plan->offset + plan->bytes;

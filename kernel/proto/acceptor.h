@@ -84,8 +84,8 @@ struct bellhop_acceptor_plan {
 
 /**
  * bellhop_acceptor_begin() - nothing has come
- * @acceptor: @service and @mtu are set, and of a reliable service what @replies want; all else is
- *	written
+ * @acceptor: @service and @mtu are set, and of a reliable service the queue of @replies and what
+ *they keep; all else is written
  * @psn: of the first packet (rq_psn)
  */
 void bellhop_acceptor_begin(struct bellhop_acceptor *acceptor, u32 psn);

@@ -93,7 +93,7 @@ static void advance(struct bellhop_requester *requester, u64 una, u64 now_ns)
 		requester->unacked++;
 	if (requester->sent < una) {
 		requester->sent = una;
-		requester->current = requester->unacked;
+		requester->sending = requester->unacked;
 	}
 	requester->gone_back = false;
 	bellhop_retry_progress(&requester->retry);
@@ -141,7 +141,7 @@ static void plan_read(struct bellhop_requester *requester, const struct bellhop_
 bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 			    struct bellhop_request_packet *packet)
 {
-	struct bellhop_request *request = at(requester, requester->current);
+	struct bellhop_request *request = at(requester, requester->sending);
 	u32 number;
 
 	if (requester->sent == requester->end || now_ns < requester->resume_ns ||
@@ -150,7 +150,7 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 	requester->resume_ns = 0;
 	number = (u32)(requester->sent - request->first);
 	*packet = (struct bellhop_request_packet){
-		.request = requester->current & (requester->depth - 1),
+		.request = requester->sending & (requester->depth - 1),
 		.psn = requester->sent & BELLHOP_PSN_MASK,
 		.offset = number * requester->mtu,
 		.first = !number,
@@ -169,7 +169,7 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 		requester->sent++;
 	}
 	if (requester->sent == end_of(request))
-		requester->current++;
+		requester->sending++;
 	if (requester->high < requester->sent)
 		requester->high = requester->sent;
 	if (!is_reliable(requester)) {
@@ -185,7 +185,7 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 static void go_back(struct bellhop_requester *requester)
 {
 	requester->sent = requester->una;
-	requester->current = requester->unacked;
+	requester->sending = requester->unacked;
 	requester->reads = 0;
 	requester->unasked = 0;
 	requester->gone_back = true;

@@ -49,7 +49,7 @@ struct bellhop_request {
  * @retry: patience
  * @oldest: requests that were taken off the queue
  * @unacked: and the first behind them that is not complete
- * @current: and the one of which a packet is sent next
+ * @sending: and the one of which a packet is sent next
  * @newest: and those that were ever posted
  * @una: the first packet that is not acknowledged
  * @sent: the next to be sent
@@ -71,7 +71,7 @@ struct bellhop_requester {
 	struct bellhop_retry retry;
 	u32 oldest;
 	u32 unacked;
-	u32 current;
+	u32 sending;
 	u32 newest;
 	u64 una;
 	u64 sent;

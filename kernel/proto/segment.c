@@ -3,6 +3,12 @@
 #include "segment.h"
 #include "bth.h"
 
+/* One packet, whatever it fetches. */
+#define ALONE(opcode)                                                                              \
+	{                                                                                          \
+		(opcode), (opcode), (opcode), (opcode),                                            \
+	}
+
 /* By where a packet stands: in the middle, at the beginning, at the end, alone. */
 static const u8 requests[][4] = {
 	[BELLHOP_WR_RDMA_WRITE] = { BELLHOP_BTH_WRITE_MIDDLE, BELLHOP_BTH_WRITE_FIRST,
@@ -16,15 +22,10 @@ static const u8 requests[][4] = {
 				       BELLHOP_BTH_SEND_LAST_IMM, BELLHOP_BTH_SEND_ONLY_IMM },
 	[BELLHOP_WR_SEND_WITH_INV] = { BELLHOP_BTH_SEND_MIDDLE, BELLHOP_BTH_SEND_FIRST,
 				       BELLHOP_BTH_SEND_LAST_INV, BELLHOP_BTH_SEND_ONLY_INV },
-	/* One packet each, whatever they fetch. */
-	[BELLHOP_WR_RDMA_READ] = { BELLHOP_BTH_READ_REQUEST, BELLHOP_BTH_READ_REQUEST,
-				   BELLHOP_BTH_READ_REQUEST, BELLHOP_BTH_READ_REQUEST },
-	[BELLHOP_WR_ATOMIC_CMP_AND_SWP] = { BELLHOP_BTH_COMPARE_SWAP, BELLHOP_BTH_COMPARE_SWAP,
-					    BELLHOP_BTH_COMPARE_SWAP, BELLHOP_BTH_COMPARE_SWAP },
-	[BELLHOP_WR_ATOMIC_FETCH_AND_ADD] = { BELLHOP_BTH_FETCH_ADD, BELLHOP_BTH_FETCH_ADD,
-					      BELLHOP_BTH_FETCH_ADD, BELLHOP_BTH_FETCH_ADD },
-	[BELLHOP_WR_ATOMIC_WRITE] = { BELLHOP_BTH_ATOMIC_WRITE, BELLHOP_BTH_ATOMIC_WRITE,
-				      BELLHOP_BTH_ATOMIC_WRITE, BELLHOP_BTH_ATOMIC_WRITE },
+	[BELLHOP_WR_RDMA_READ] = ALONE(BELLHOP_BTH_READ_REQUEST),
+	[BELLHOP_WR_ATOMIC_CMP_AND_SWP] = ALONE(BELLHOP_BTH_COMPARE_SWAP),
+	[BELLHOP_WR_ATOMIC_FETCH_AND_ADD] = ALONE(BELLHOP_BTH_FETCH_ADD),
+	[BELLHOP_WR_ATOMIC_WRITE] = ALONE(BELLHOP_BTH_ATOMIC_WRITE),
 };
 
 static const u8 responses[4] = { BELLHOP_BTH_READ_RESPONSE_MIDDLE, BELLHOP_BTH_READ_RESPONSE_FIRST,

@@ -25,9 +25,9 @@ public:
 	{
 		constexpr u32 mtus[] = { 256, 512, 1024, 2048, 4096 };
 
-		a_.service = a_.replies.service = input.PickValueInArray(
+		a_.service = input.PickValueInArray(
 			{ BELLHOP_SERVICE_RC, BELLHOP_SERVICE_XRC, BELLHOP_SERVICE_UC });
-		a_.mtu = a_.replies.mtu = input.PickValueInArray(mtus);
+		a_.mtu = input.PickValueInArray(mtus);
 		a_.replies.queue = queue_.data();
 		a_.replies.depth = kDepth;
 		a_.replies.kept = kept_.data();

@@ -149,7 +149,7 @@ private:
 		REQUIRE(r_.unacked - r_.oldest <= kDepth);
 		REQUIRE(r_.sent - r_.una < r_.window + BELLHOP_SEGMENT_READ_PACKETS);
 		REQUIRE(r_.reads <= r_.max_rd_atomic);
-		REQUIRE((r_.sent == r_.end) == (r_.current == r_.newest));
+		REQUIRE((r_.sent == r_.end) == (r_.sending == r_.newest));
 		REQUIRE((r_.una == r_.end) == (r_.unacked == r_.newest));
 	}
 

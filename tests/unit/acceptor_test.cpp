@@ -30,8 +30,8 @@ protected:
 
 	void begin(bellhop_service service)
 	{
-		a.service = a.replies.service = service;
-		a.mtu = a.replies.mtu = kMtu;
+		a.service = service;
+		a.mtu = kMtu;
 		a.replies.queue = queue.data();
 		a.replies.depth = queue.size();
 		a.replies.kept = kept.data();

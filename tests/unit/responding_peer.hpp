@@ -33,8 +33,6 @@ public:
 		acceptor_.replies.depth = kDepth;
 		acceptor_.replies.kept = kept_.data();
 		acceptor_.replies.keep = setup.max_rd_atomic;
-		acceptor_.replies.service = setup.service;
-		acceptor_.replies.mtu = setup.mtu;
 		bellhop_acceptor_begin(&acceptor_, psn);
 		for (u32 i = 0; i < setup.max_length; i++)
 			source_[i] = noise(seed, i);

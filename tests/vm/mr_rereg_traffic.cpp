@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // mr_rereg_traffic.cpp: regions that are changed while requests use them: each sees what was, or
 // what is, and nothing is left behind.
-#include <atomic>
-#include <future>
 #include "endpoint.hpp"
 #include "holdings.hpp"
 #include "ktap.hpp"
+#include "nuisance.hpp"
 #include "rereg.hpp"
 #include "seed.hpp"
 #include "writer.hpp"
@@ -56,18 +55,13 @@ TEST(Traffic, is_not_disturbed_by_what_it_does_not_need)
 	Region a(pair.a.pd, size);
 	Memory memory(size);
 	ibv_mr *mr = ibv_reg_mr(pair.b.pd.get(), memory.data(), size, access_all);
-	std::atomic<bool> over = false;
 
 	ASSERT_TRUE(mr);
 	const uint32_t rkey = mr->rkey;
-	std::future<uint32_t> churn = std::async(std::launch::async, [&] {
-		uint32_t count = 0;
-
-		for (; !over; count++)
-			require(!rereg(mr, { .flags = access_flags,
-					     .access = count % 2 ? access_all : least }),
-				"ibv_rereg_mr");
-		return count;
+	Nuisance churn([&, count = 0]() mutable {
+		require(!rereg(mr, { .flags = access_flags,
+				     .access = count++ % 2 ? access_all : least }),
+			"ibv_rereg_mr");
 	});
 	const Deadline end(3);
 	for (uint64_t round = 1; !end.passed() && !testing::Test::HasFailure(); round++) {
@@ -81,8 +75,7 @@ TEST(Traffic, is_not_disturbed_by_what_it_does_not_need)
 		expect(pair.a.send_cq, pair.a.qp, round);
 		EXPECT_EQ(std::memcmp(a.memory.data(), memory.data(), size), 0);
 	}
-	over = true;
-	EXPECT_GT(churn.get(), 0u);
+	EXPECT_GT(churn.stop(), 0u);
 	EXPECT_EQ(ibv_dereg_mr(mr), 0);
 }
 

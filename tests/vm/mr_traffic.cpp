@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // mr_traffic.cpp: regions that go while requests use them; once dereg returns, not a byte more is
 // moved.
-#include <atomic>
-#include <future>
+#include <list>
 #include "endpoint.hpp"
 #include "ktap.hpp"
+#include "nuisance.hpp"
 #include "request.hpp"
 #include "seed.hpp"
 #include "writer.hpp"
@@ -91,18 +91,11 @@ TEST(Deregistration, of_other_regions)
 {
 	Pair pair;
 	Region a(pair.a.pd, 64 << 10), b(pair.b.pd, 64 << 10);
-	std::atomic<bool> over = false;
-	std::vector<std::future<uint32_t>> churn;
+	Memory memories[] = { Memory(256 << 10), Memory(256 << 10), Memory(256 << 10) };
+	std::list<Nuisance> churn;
 
-	for (int i = 0; i < 3; i++)
-		churn.push_back(std::async(std::launch::async, [&] {
-			Memory memory(256 << 10);
-			uint32_t count = 0;
-
-			for (; !over; count++)
-				Mr(pair.b.pd, memory.data(), memory.size());
-			return count;
-		}));
+	for (const Memory &memory : memories)
+		churn.emplace_back([&] { Mr(pair.b.pd, memory.data(), memory.size()); });
 	const Deadline end(3);
 	for (uint64_t round = 1; !end.passed() && !HasFailure(); round++) {
 		fill(a.memory.bytes(), round);
@@ -115,9 +108,8 @@ TEST(Deregistration, of_other_regions)
 		expect(pair.a.send_cq, pair.a.qp, round);
 		EXPECT_EQ(std::memcmp(a.memory.data(), b.memory.data(), 64 << 10), 0);
 	}
-	over = true;
-	for (std::future<uint32_t> &count : churn)
-		EXPECT_GT(count.get(), 0u);
+	for (Nuisance &nuisance : churn)
+		EXPECT_GT(nuisance.stop(), 0u);
 }
 
 int main(int argc, char **argv)

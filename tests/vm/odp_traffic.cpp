@@ -2,52 +2,16 @@
 // odp_traffic.cpp: pages on demand go while requests use them: not a byte gets into pages that are
 // somebody else's by then, and nothing waits for what does not come.
 #include <atomic>
-#include <future>
 #include "child.hpp"
 #include "demand.hpp"
 #include "holdings.hpp"
+#include "nuisance.hpp"
 #include "seed.hpp"
 #include "writer.hpp"
 
 using namespace vm;
 
 static constexpr uint32_t length = 1 << 20;
-
-/** Does something again and again, in a thread of its own, until it is told to stop. */
-class Nuisance
-{
-public:
-	explicit Nuisance(std::function<void()> action)
-	    : count_(std::async(std::launch::async, [this, action = std::move(action)] {
-		      uint32_t count = 0;
-
-		      for (; !over_; count++)
-			      action();
-		      return count;
-	      }))
-	{
-	}
-
-	/* A test that has failed does not wait for it either. */
-	~Nuisance()
-	{
-		over_ = true;
-	}
-
-	Nuisance(const Nuisance &) = delete;
-	Nuisance &operator=(const Nuisance &) = delete;
-
-	/** Returns how often it was done. */
-	uint32_t stop()
-	{
-		over_ = true;
-		return count_.get();
-	}
-
-private:
-	std::atomic<bool> over_ = false;
-	std::future<uint32_t> count_;
-};
 
 /* Writes and reads back for @seconds; every byte is looked at. */
 static void expect_right_bytes(const Pair &pair, const Region &a, const Region &b, double seconds)
@@ -158,8 +122,7 @@ TEST(DemandTraffic, is_right_while_pages_are_read_only_now_and_then)
 	Nuisance nuisance([&] {
 		mprotect(b.memory.data(), length, PROT_READ);
 		mprotect(b.memory.data(), length, PROT_READ | PROT_WRITE);
-		/* Longer than it takes to fetch pages and to use them, on a busy host as well. */
-		usleep(5000);
+		usleep(100);
 	});
 	const Deadline end(3);
 

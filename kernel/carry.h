@@ -48,7 +48,7 @@ enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
  * @qp: the requester; the caller is its runner
  *
  * For a message that nobody has taken, whose elements bellhop_carry() has not looked at.
- * Context: any but hard interrupts; takes the QP's own slot lock.
+ * Context: bottom halves are off; takes the QP's own slot lock.
  * Return: BELLHOP_REASON_NONE, or why not.
  */
 enum bellhop_reason bellhop_carry_check_own(const struct bellhop_qp *qp);

@@ -131,9 +131,9 @@ static int admit(const struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, u
 
 void bellhop_cq_tag(struct bellhop_cq *cq)
 {
-	spin_lock(&cq->lock);
+	spin_lock_bh(&cq->lock);
 	cq->is_special = true;
-	spin_unlock(&cq->lock);
+	spin_unlock_bh(&cq->lock);
 }
 
 static void leave(const struct ib_cq *ibcq)
@@ -251,10 +251,10 @@ static int make_next(struct bellhop_cq *cq, unsigned int cqe, struct ib_udata *u
 		return PTR_ERR(mapping);
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (!err) {
-		spin_lock(&cq->lock);
+		spin_lock_bh(&cq->lock);
 		swap(cq->next_mapping, mapping);
 		cq->next = ring;
-		spin_unlock(&cq->lock);
+		spin_unlock_bh(&cq->lock);
 	}
 	bellhop_mapping_destroy(mapping);
 	return err;
@@ -266,7 +266,7 @@ static int move_to_next(struct bellhop_cq *cq)
 	struct bellhop_mapping *unused = NULL;
 	int err = -EINVAL;
 
-	spin_lock(&cq->lock);
+	spin_lock_bh(&cq->lock);
 	swap(cq->next_mapping, unused);
 	if (unused)
 		err = bellhop_ring_move(&cq->ring, &cq->next);
@@ -274,7 +274,7 @@ static int move_to_next(struct bellhop_cq *cq)
 		swap(cq->mapping, unused);
 		cq->ibcq.cqe = (int)cq->ring.mask + 1;
 	}
-	spin_unlock(&cq->lock);
+	spin_unlock_bh(&cq->lock);
 	bellhop_mapping_destroy(unused);
 	return err;
 }
@@ -283,9 +283,9 @@ static int drop_next(struct bellhop_cq *cq)
 {
 	struct bellhop_mapping *unused = NULL;
 
-	spin_lock(&cq->lock);
+	spin_lock_bh(&cq->lock);
 	swap(cq->next_mapping, unused);
-	spin_unlock(&cq->lock);
+	spin_unlock_bh(&cq->lock);
 	bellhop_mapping_destroy(unused);
 	return 0;
 }

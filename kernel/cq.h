@@ -61,7 +61,7 @@ static inline struct bellhop_cq *bellhop_cq_of(struct ib_cq *ibcq)
  * @solicited: the completion counts as solicited
  *
  * An overrun raises IB_EVENT_CQ_ERR once (IBA 11.6.3.4).
- * Context: any but hard interrupts; takes @cq->lock.
+ * Context: bottom halves are off; takes @cq->lock.
  * Return: 0, or -EOVERFLOW when the completion is lost.
  */
 int bellhop_cq_push(struct bellhop_cq *cq, struct bellhop_qp *qp,

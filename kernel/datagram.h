@@ -12,7 +12,7 @@ struct bellhop_qp;
  * @qp: a UD QP; the caller is its runner
  *
  * An address at which there is nobody is no mistake.
- * Context: any but hard interrupts.
+ * Context: bottom halves are off.
  * Return: BELLHOP_REASON_NONE, or why the entry is refused.
  */
 enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp);
@@ -21,7 +21,7 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp);
  * bellhop_datagram_go_on() - finds out where its next copy goes, after one was delivered or lost
  * @qp: a UD QP that sends to a multicast group (IBA 10.5); the caller is its runner
  *
- * Context: any but hard interrupts.
+ * Context: bottom halves are off.
  * Return: false when there was the last.
  */
 bool bellhop_datagram_go_on(struct bellhop_qp *qp);

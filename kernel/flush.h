@@ -13,7 +13,7 @@ struct bellhop_share;
  * @qp: the caller is its runner, and it is in error
  * @share: what the caller may do; lessened by what was done
  *
- * Context: any but hard interrupts; takes the QP's own slot lock.
+ * Context: bottom halves are off; takes the QP's own slot lock.
  * Return: true when there may be more to do at once.
  */
 bool bellhop_flush_step(struct bellhop_qp *qp, struct bellhop_share *share);

@@ -12,16 +12,16 @@ void bellhop_gsi_add(struct bellhop_gsi *gsi, struct bellhop_device *device, u32
 {
 	gsi->device = device;
 	gsi->qpn = qpn;
-	spin_lock(&lock);
+	spin_lock_bh(&lock);
 	list_add_tail(&gsi->link, &all);
-	spin_unlock(&lock);
+	spin_unlock_bh(&lock);
 }
 
 void bellhop_gsi_remove(struct bellhop_gsi *gsi)
 {
-	spin_lock(&lock);
+	spin_lock_bh(&lock);
 	list_del(&gsi->link);
-	spin_unlock(&lock);
+	spin_unlock_bh(&lock);
 }
 
 u32 bellhop_gsi_find(const struct bellhop_device *from, const union ib_gid *dgid)

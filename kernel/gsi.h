@@ -50,7 +50,7 @@ void bellhop_gsi_remove(struct bellhop_gsi *gsi);
  * @from: who asks
  * @dgid: the GID
  *
- * Context: any but hard interrupts.
+ * Context: bottom halves are off.
  * Return: its number in the table, or 0, which no QP has.
  */
 u32 bellhop_gsi_find(const struct bellhop_device *from, const union ib_gid *dgid);

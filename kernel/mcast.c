@@ -159,7 +159,7 @@ int bellhop_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	err = detach(gid, qp->qpn);
 	mutex_unlock(&lock);
 	/* Whoever found the QP here and delivers to it has the lock now, or looks again. */
-	spin_lock(&qp->slot->lock);
-	spin_unlock(&qp->slot->lock);
+	spin_lock_bh(&qp->slot->lock);
+	spin_unlock_bh(&qp->slot->lock);
 	return err;
 }

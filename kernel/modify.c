@@ -187,12 +187,12 @@ static void hold(struct bellhop_qp *qp) __acquires(&qp->slot->lock)
 {
 	mutex_lock(&qp->modify_lock);
 	bellhop_run_hold(qp);
-	spin_lock(&qp->slot->lock);
+	spin_lock_bh(&qp->slot->lock);
 }
 
 static void release(struct bellhop_qp *qp) __releases(&qp->slot->lock)
 {
-	spin_unlock(&qp->slot->lock);
+	spin_unlock_bh(&qp->slot->lock);
 	bellhop_run_release(qp);
 	mutex_unlock(&qp->modify_lock);
 }

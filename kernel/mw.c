@@ -196,10 +196,10 @@ int bellhop_mw_dealloc(struct ib_mw *ibmw)
 	struct bellhop_pane *pane = mw_of(ibmw)->pane;
 
 	bellhop_keys_withdraw(keys, bellhop_key_index(ibmw->rkey));
-	spin_lock(&pane->lock);
+	spin_lock_bh(&pane->lock);
 	detach(pane);
 	bellhop_window_unbind(&pane->window, BELLHOP_WINDOW_GONE);
-	spin_unlock(&pane->lock);
+	spin_unlock_bh(&pane->lock);
 	kfree_rcu(pane, grant.rcu);
 	return 0;
 }

@@ -43,7 +43,7 @@ struct bellhop_mw {
  * @qp: its runner is the caller, and the entry that it executes says what to bind
  *
  * Whoever uses the window as it was is done when this returns.
- * Context: any but hard interrupts; waits for one bounded copy at most.
+ * Context: bottom halves are off; waits for one bounded copy at most.
  * Return: BELLHOP_REASON_NONE, or why not, and then all is as before.
  */
 enum bellhop_reason bellhop_mw_bind(const struct bellhop_qp *qp);
@@ -53,7 +53,7 @@ enum bellhop_reason bellhop_mw_bind(const struct bellhop_qp *qp);
  * @qp: whose window it must be: that of a local invalidation, or the responder of a remote one
  * @rkey: the window's
  *
- * Context: any but hard interrupts; waits for one bounded copy at most. With a slot's lock held,
+ * Context: bottom halves are off; waits for one bounded copy at most. With a slot's lock held,
  * that of @qp: nobody else can be using the window, and this does not wait.
  * Return: BELLHOP_REASON_NONE, or why not.
  */

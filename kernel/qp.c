@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* qp.c: the lifetime of queue pairs. */
+#include <linux/bottom_half.h>
 #include "cq.h"
 #include "device.h"
 #include "fault.h"
@@ -301,8 +302,10 @@ void bellhop_qp_end(struct bellhop_qp *qp)
 	/* No peer, kick or waiter finds it any more; then its own runner ends. */
 	bellhop_slot_withdraw(qp->slot);
 	bellhop_run_stop(qp);
+	local_bh_disable();
 	bellhop_receive_abandon(qp);
 	bellhop_rendezvous_abandon(qp);
+	local_bh_enable();
 	bellhop_fault_put(qp->send.fault);
 	bellhop_counters_keep(qp);
 	bellhop_slot_free(qp->qpn);

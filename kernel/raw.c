@@ -181,7 +181,7 @@ static enum bellhop_counter reach(struct bellhop_device *device, u32 qpn, u8 *fr
 
 	if (!slot)
 		return why;
-	spin_lock(&slot->lock);
+	spin_lock_bh(&slot->lock);
 	if (slot->qp && slot->qpn == qpn && slot->qp->device == device) {
 		why = BELLHOP_COUNTER_DROPPED_STATE;
 		if (slot->qp->recv.rss)
@@ -189,7 +189,7 @@ static enum bellhop_counter reach(struct bellhop_device *device, u32 qpn, u8 *fr
 		else
 			why = receive(slot->qp, frame, length);
 	}
-	spin_unlock(&slot->lock);
+	spin_unlock_bh(&slot->lock);
 	return why;
 }
 

@@ -23,7 +23,7 @@ enum bellhop_reason bellhop_raw_check(const struct bellhop_qp *qp);
  *
  * QPs of this device whose rules want it get it at once. So does the interface, unless the frame
  * is for the interface itself; whether that sends it nobody says.
- * Context: any but hard interrupts.
+ * Context: bottom halves are off; takes the QP's own slot lock.
  * Return: ACK; NONE, if it was lost; OWN_FAULT; or FETCHING.
  */
 struct bellhop_answer bellhop_raw_send(struct bellhop_qp *qp);
@@ -37,7 +37,7 @@ struct bellhop_answer bellhop_raw_send(struct bellhop_qp *qp);
  *
  * What does not fit into the next receive is lost, as nobody may put a QP in error from outside;
  * so is what comes while there is none, or while its pages are being fetched.
- * Context: any but hard and soft interrupts.
+ * Context: any but hard interrupts.
  */
 void bellhop_raw_deliver(struct bellhop_device *device, u32 qpn, u8 *frame, u32 length);
 

@@ -53,7 +53,7 @@ void bellhop_receive_fail(struct bellhop_qp *qp, enum bellhop_wc_status status,
  * bellhop_receive_abandon() - lets go of the entry that is being filled, if there is one
  * @qp: is reset, or goes; one of an SRQ is the next message's there
  *
- * Context: any but hard interrupts; nobody else can reach the receive side.
+ * Context: bottom halves are off; nobody else can reach the receive side.
  */
 void bellhop_receive_abandon(struct bellhop_qp *qp);
 
@@ -84,7 +84,7 @@ void bellhop_receive_refuse(struct bellhop_qp *qp, enum bellhop_reason reason);
  * bellhop_receive_wake_waiter() - tells a sender that was not received to try again
  * @qp: the responder; the caller is its runner
  *
- * Context: any but hard interrupts; takes the QP's own slot lock.
+ * Context: bottom halves are off; takes the QP's own slot lock.
  */
 void bellhop_receive_wake_waiter(struct bellhop_qp *qp);
 

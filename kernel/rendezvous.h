@@ -26,7 +26,7 @@ void bellhop_rendezvous_add(struct bellhop_qp *qp, struct bellhop_tagged *buffer
  * bellhop_rendezvous_fetch() - begins with the next one
  * @qp: its sender is not busy; the caller is its runner
  *
- * Context: any but hard interrupts; takes the QP's own slot lock.
+ * Context: bottom halves are off; takes the QP's own slot lock.
  * Return: whether there was one; then the sender is busy with a request of it.
  */
 bool bellhop_rendezvous_fetch(struct bellhop_qp *qp);
@@ -37,7 +37,7 @@ bool bellhop_rendezvous_fetch(struct bellhop_qp *qp);
  * @status: how it ended
  * @reason: why
  *
- * Context: any but hard interrupts; takes the QP's own slot lock.
+ * Context: bottom halves are off; takes the QP's own slot lock.
  * Return: 0, or -EOVERFLOW when the completion of the buffer is lost.
  */
 int bellhop_rendezvous_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
@@ -47,7 +47,7 @@ int bellhop_rendezvous_complete(struct bellhop_qp *qp, enum bellhop_wc_status st
  * bellhop_rendezvous_abandon() - flushes all of them
  * @qp: is reset, or goes
  *
- * Context: any but hard interrupts; nobody else can reach the QP.
+ * Context: bottom halves are off; nobody else can reach the QP.
  */
 void bellhop_rendezvous_abandon(struct bellhop_qp *qp);
 

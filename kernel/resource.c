@@ -101,10 +101,10 @@ int bellhop_resource_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 		{ "moderation_period", READ_ONCE(cq->moderation_period) },
 	};
 
-	spin_lock(&cq->lock);
+	spin_lock_bh(&cq->lock);
 	details[0].value = completions_in(cq);
 	details[1].value = cq->overrun;
-	spin_unlock(&cq->lock);
+	spin_unlock_bh(&cq->lock);
 	return put(msg, details, ARRAY_SIZE(details));
 }
 
@@ -133,12 +133,12 @@ int bellhop_resource_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 		{ "waiting", 0 }, { "size", 0 }, { "returned", 0 }, { "limit", 0 }, { "failed", 0 },
 	};
 
-	spin_lock(&srq->lock);
+	spin_lock_bh(&srq->lock);
 	details[0].value = waiting_in(&srq->ring);
 	details[1].value = slots_of(&srq->ring);
 	details[2].value = srq->num_returned;
 	details[3].value = srq->limit;
 	details[4].value = srq->failed;
-	spin_unlock(&srq->lock);
+	spin_unlock_bh(&srq->lock);
 	return put(msg, details, ARRAY_SIZE(details));
 }

@@ -34,7 +34,7 @@ struct bellhop_answer {
  * @qp: the requester; the caller is its runner, and it is busy
  * @bytes: how much of the message comes now; the last part completes it at the responder
  *
- * Context: any but hard interrupts; takes the responder's slot lock and holds it
+ * Context: bottom halves are off; takes the responder's slot lock and holds it
  * while @bytes are copied.
  */
 struct bellhop_answer bellhop_respond(struct bellhop_qp *qp, u32 bytes);

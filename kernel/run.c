@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* run.c: kicks, the worker and the timer, around the run word; run.pml is a model of it. */
+#include <linux/bottom_half.h>
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -31,14 +32,27 @@
 
 static struct workqueue_struct *workqueue;
 
-/* One bounded step. False: there is nothing to do now. */
-static bool step(struct bellhop_qp *qp, struct bellhop_share *share)
+static bool execute(struct bellhop_qp *qp, struct bellhop_share *share)
 {
 	if (bellhop_state_flushes_sends(bellhop_qp_state(qp)))
 		return bellhop_flush_step(qp, share);
 	if (READ_ONCE(qp->recv.waiter_qpn))
 		bellhop_receive_wake_waiter(qp);
 	return bellhop_send_step(qp, share);
+}
+
+/*
+ * One bounded step. False: there is nothing to do now. The network's softirqs take the same locks
+ * (slot.h), so they are kept out, once for all locks of the step.
+ */
+static bool step(struct bellhop_qp *qp, struct bellhop_share *share)
+{
+	bool more;
+
+	local_bh_disable();
+	more = execute(qp, share);
+	local_bh_enable();
+	return more;
 }
 
 /*
@@ -49,7 +63,7 @@ static void make_way(struct bellhop_qp *qp)
 {
 	struct bellhop_slot *slot = qp->slot;
 
-	spin_lock(&slot->gate);
+	spin_lock_bh(&slot->gate);
 	if (qp->hold) {
 		/* Pairs with the holder's enter: what this run did is seen. */
 		smp_store_release(&qp->run, BELLHOP_RUN_IDLE);
@@ -59,7 +73,7 @@ static void make_way(struct bellhop_qp *qp)
 		bellhop_run_park(&qp->run);
 		queue_work(workqueue, &qp->work);
 	}
-	spin_unlock(&slot->gate);
+	spin_unlock_bh(&slot->gate);
 }
 
 /*
@@ -123,15 +137,15 @@ int bellhop_run_kick(u64 context_id, u32 qpn)
 
 	if (!slot)
 		return -ENOENT;
-	spin_lock(&slot->gate);
+	spin_lock_bh(&slot->gate);
 	qp = slot->gate_qp;
 	if (!qp || slot->gate_qpn != qpn || qp->context_id != context_id) {
-		spin_unlock(&slot->gate);
+		spin_unlock_bh(&slot->gate);
 		return -ENOENT;
 	}
 	WRITE_ONCE(qp->kicks, qp->kicks + 1);
 	enter = !qp->hold && bellhop_run_enter(&qp->run);
-	spin_unlock(&slot->gate);
+	spin_unlock_bh(&slot->gate);
 	if (enter)
 		run(qp, &share);
 	return 0;
@@ -157,38 +171,38 @@ void bellhop_run_wake(u32 qpn)
 
 	if (!slot)
 		return;
-	spin_lock(&slot->gate);
+	spin_lock_bh(&slot->gate);
 	if (slot->gate_qp && slot->gate_qpn == qpn) {
 		WRITE_ONCE(slot->gate_qp->send.woken, true);
 		bellhop_run_defer(slot->gate_qp);
 	}
-	spin_unlock(&slot->gate);
+	spin_unlock_bh(&slot->gate);
 }
 
 void bellhop_run_hold(struct bellhop_qp *qp)
 {
 	struct bellhop_slot *slot = qp->slot;
 
-	spin_lock(&slot->gate);
+	spin_lock_bh(&slot->gate);
 	WRITE_ONCE(qp->hold, true);
-	spin_unlock(&slot->gate);
+	spin_unlock_bh(&slot->gate);
 	/*
 	 * A failed enter makes the runner look again, and then it sees the hold. One that
 	 * is queued behind others is not waited for. A runner that has just left may still
 	 * be inside the gate.
 	 */
 	wait_event(qp->held, bellhop_run_unpark(&qp->run) || bellhop_run_enter(&qp->run));
-	spin_lock(&slot->gate);
-	spin_unlock(&slot->gate);
+	spin_lock_bh(&slot->gate);
+	spin_unlock_bh(&slot->gate);
 }
 
 void bellhop_run_release(struct bellhop_qp *qp)
 {
 	struct bellhop_share share = { .wqes = KICK_WQES, .bytes = KICK_BYTES };
 
-	spin_lock(&qp->slot->gate);
+	spin_lock_bh(&qp->slot->gate);
 	WRITE_ONCE(qp->hold, false);
-	spin_unlock(&qp->slot->gate);
+	spin_unlock_bh(&qp->slot->gate);
 	smp_mb(); /* pairs with bellhop_run_defer(), which need not come by the gate */
 	/* What was kept waiting could not enter; the holder runs in its place. */
 	run(qp, &share);

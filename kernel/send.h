@@ -16,7 +16,7 @@ struct bellhop_share;
  * @qp: the caller is its runner
  * @share: what the caller may do; lessened by what was done
  *
- * Context: any but hard interrupts; takes the peer's slot lock.
+ * Context: bottom halves are off; takes the peer's slot lock.
  * Return: true when there may be more to do at once.
  */
 bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share);
@@ -27,7 +27,7 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share);
  * @status: how it ended; anything but success puts the QP in error
  * @reason: why
  *
- * Context: any but hard interrupts; takes the QP's own slot lock.
+ * Context: bottom halves are off; takes the QP's own slot lock.
  */
 void bellhop_send_complete(struct bellhop_qp *qp, enum bellhop_wc_status status,
 			   enum bellhop_reason reason);

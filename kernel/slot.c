@@ -77,14 +77,14 @@ out:
 
 static void set(struct bellhop_slot *slot, u32 qpn, struct bellhop_qp *qp)
 {
-	spin_lock(&slot->lock);
+	spin_lock_bh(&slot->lock);
 	spin_lock(&slot->gate);
 	slot->qp = qp;
 	slot->qpn = qpn;
 	slot->gate_qp = qp;
 	slot->gate_qpn = qpn;
 	spin_unlock(&slot->gate);
-	spin_unlock(&slot->lock);
+	spin_unlock_bh(&slot->lock);
 }
 
 void bellhop_slot_publish(struct bellhop_slot *slot, u32 qpn, struct bellhop_qp *qp)

@@ -10,6 +10,10 @@
  *	       generation     index
  *
  * The generation changes with every use of a slot, so that a number is not soon reused.
+ *
+ * The network's softirqs take these locks, and those that are taken inside them. So whoever takes
+ * one in a process has bottom halves off: a runner for each whole step (run.c), everybody else
+ * while it is held.
  */
 #ifndef BELLHOP_SLOT_H
 #define BELLHOP_SLOT_H

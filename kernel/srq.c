@@ -209,14 +209,14 @@ static int set_limit(struct bellhop_srq *srq, u32 limit)
 	bool is_low = false;
 	int err = -EINVAL;
 
-	spin_lock(&srq->lock);
+	spin_lock_bh(&srq->lock);
 	if (limit <= srq->ring.mask + 1) {
 		err = 0;
 		srq->limit = limit;
 		/* What is below it already is told at once: nothing else might come to tell it. */
 		is_low = passes_limit(srq, bellhop_ring_pending(&srq->ring));
 	}
-	spin_unlock(&srq->lock);
+	spin_unlock_bh(&srq->lock);
 	if (is_low)
 		raise_event(srq, IB_EVENT_SRQ_LIMIT_REACHED);
 	return err;
@@ -241,10 +241,10 @@ int bellhop_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	struct bellhop_srq *srq = bellhop_srq_of(ibsrq);
 
 	attr->max_sge = srq->limits.max_sge;
-	spin_lock(&srq->lock);
+	spin_lock_bh(&srq->lock);
 	attr->max_wr = srq->ring.mask + 1;
 	attr->srq_limit = srq->limit;
-	spin_unlock(&srq->lock);
+	spin_unlock_bh(&srq->lock);
 	return 0;
 }
 

@@ -69,7 +69,7 @@ static inline struct bellhop_srq *bellhop_srq_of(struct ib_srq *ibsrq)
  * @srq: the queue
  * @wqe: the entry
  *
- * Context: any but hard interrupts.
+ * Context: bottom halves are off.
  * Return: BELLHOP_REASON_NONE; BELLHOP_REASON_RNR when there is none; BELLHOP_REASON_RECV_FAULTY
  * when it is taken and not valid; or BELLHOP_REASON_RING_INDEX when there will be none any more.
  */
@@ -80,7 +80,7 @@ enum bellhop_reason bellhop_srq_take(struct bellhop_srq *srq, struct bellhop_rec
  * @srq: the queue
  * @wqe: an entry of it
  *
- * Context: any but hard interrupts.
+ * Context: bottom halves are off.
  * Return: 0, or -ENOMEM.
  */
 int bellhop_srq_give_back(struct bellhop_srq *srq, const struct bellhop_recv_wqe *wqe);

@@ -55,13 +55,13 @@ static int find_waiting(struct bellhop_srq *srq, u32 *first, u32 *end)
 
 	lockdep_assert_held(&srq->resize_lock);
 
-	spin_lock(&srq->lock);
+	spin_lock_bh(&srq->lock);
 	pending = bellhop_ring_pending(&srq->ring);
 	*first = srq->ring.head;
 	*end = srq->ring.seen;
 	if (pending >= 0 && (u32)pending + srq->num_returned > slots_of(&srq->next))
 		pending = -EINVAL;
-	spin_unlock(&srq->lock);
+	spin_unlock_bh(&srq->lock);
 	return min(pending, 0);
 }
 
@@ -86,13 +86,13 @@ static int take_next(struct bellhop_srq *srq, u32 end, const u32 *limit)
 {
 	int err = -EINVAL;
 
-	spin_lock(&srq->lock);
+	spin_lock_bh(&srq->lock);
 	if ((limit ? *limit : srq->limit) <= slots_of(&srq->next) &&
 	    end - srq->ring.head + srq->num_returned <= slots_of(&srq->next))
 		err = bellhop_shared_ring_move(&srq->ring, &srq->next, end);
 	if (!err)
 		swap(srq->mapping, srq->next_mapping);
-	spin_unlock(&srq->lock);
+	spin_unlock_bh(&srq->lock);
 	return err;
 }
 

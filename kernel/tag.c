@@ -132,7 +132,7 @@ static int execute(struct bellhop_srq *srq, const struct bellhop_tag_op *op)
 	};
 	int err = 0;
 
-	spin_lock(&srq->lock);
+	spin_lock_bh(&srq->lock);
 	if (op->opcode == BELLHOP_TAG_SYNC || (op->flags & BELLHOP_TAG_COUNTED))
 		bellhop_tags_sync(tags, op->unmatched);
 	if (op->opcode == BELLHOP_TAG_ADD)
@@ -143,7 +143,7 @@ static int execute(struct bellhop_srq *srq, const struct bellhop_tag_op *op)
 	/* Under the lock: a message that takes the buffer completes after this. */
 	if (!err && (completion.status || (op->flags & BELLHOP_TAG_SIGNALED)))
 		bellhop_cq_push(bellhop_cq_of(srq->ibsrq.ext.cq), NULL, &completion, true);
-	spin_unlock(&srq->lock);
+	spin_unlock_bh(&srq->lock);
 	return err;
 }
 

@@ -70,7 +70,7 @@ void bellhop_tag_destroy(struct bellhop_tag_table *table);
  * @srq: has a table
  * @tag: the message's
  *
- * Context: any but hard interrupts; takes the SRQ's lock.
+ * Context: bottom halves are off; takes the SRQ's lock.
  * Return: the buffer, which is the caller's; or NULL, and the message was counted.
  */
 struct bellhop_tagged *bellhop_tag_take(struct bellhop_srq *srq, u64 tag);
@@ -79,7 +79,7 @@ struct bellhop_tagged *bellhop_tag_take(struct bellhop_srq *srq, u64 tag);
  * bellhop_tag_uncount() - as if bellhop_tag_take() had not been called in vain
  * @srq: has a table
  *
- * Context: any but hard interrupts; takes the SRQ's lock.
+ * Context: bottom halves are off; takes the SRQ's lock.
  */
 void bellhop_tag_uncount(struct bellhop_srq *srq);
 
@@ -87,7 +87,7 @@ void bellhop_tag_uncount(struct bellhop_srq *srq);
  * bellhop_tag_flags() - what completions say of all tagged buffers
  * @srq: has a table
  *
- * Context: any but hard interrupts; takes the SRQ's lock.
+ * Context: bottom halves are off; takes the SRQ's lock.
  * Return: 0, or BELLHOP_WC_TM_SYNC_REQ.
  */
 u16 bellhop_tag_flags(struct bellhop_srq *srq);
@@ -97,7 +97,7 @@ u16 bellhop_tag_flags(struct bellhop_srq *srq);
  * @srq: has a table
  * @buffer: was taken
  *
- * Context: any but hard interrupts; takes the SRQ's lock.
+ * Context: bottom halves are off; takes the SRQ's lock.
  */
 void bellhop_tag_give_back(struct bellhop_srq *srq, struct bellhop_tagged *buffer);
 
@@ -106,7 +106,7 @@ void bellhop_tag_give_back(struct bellhop_srq *srq, struct bellhop_tagged *buffe
  * @srq: has a table
  * @buffer: was taken
  *
- * Context: any but hard interrupts; takes the SRQ's lock.
+ * Context: bottom halves are off; takes the SRQ's lock.
  */
 void bellhop_tag_end(struct bellhop_srq *srq, struct bellhop_tagged *buffer);
 

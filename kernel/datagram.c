@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* datagram.c: addresses and delivers datagrams. */
+/* datagram.c: addresses datagrams, and delivers those that stay on this host. */
 #include <rdma/ib_cache.h>
 #include "carry.h"
 #include "datagram.h"
@@ -20,6 +20,23 @@ static u32 next_member(const struct bellhop_sender *send, u32 qpn)
 	return qpn && qpn == send->spared_qpn ? bellhop_mcast_next(&send->peer_gid, qpn) : qpn;
 }
 
+/*
+ * A GID that is a port's of this host is never looked for elsewhere. That is found out where it can
+ * matter; without a wire the QP's number alone says whether there is somebody.
+ */
+static bool is_remote(const struct bellhop_qp *qp)
+{
+	return bellhop_socket_is_open(&qp->device->plug) &&
+	       !bellhop_gsi_find(qp->device, &qp->send.peer_gid);
+}
+
+/* Behind the members on this host comes the wire, if there is one. */
+static void turn_to_member(struct bellhop_qp *qp, u32 qpn)
+{
+	qp->send.peer_qpn = qpn;
+	qp->send.remote = !qpn && bellhop_socket_is_open(&qp->device->plug);
+}
+
 enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 {
 	struct bellhop_sender *send = &qp->send;
@@ -29,6 +46,7 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 	if (send->wqe.length > ib_mtu_enum_to_int(bellhop_port_mtu(qp->device)))
 		return BELLHOP_REASON_WR_LENGTH;
 	send->to_group = false;
+	send->remote = false;
 	send->peer_qpn = 0;
 	/*
 	 * An address that was taken from the port meanwhile sends nothing. Nor does one of the
@@ -41,7 +59,9 @@ enum bellhop_reason bellhop_datagram_address(struct bellhop_qp *qp)
 	send->to_group = av->qpn == IB_MULTICAST_QPN && bellhop_group_is_multicast(av->dgid);
 	if (send->to_group) {
 		bellhop_counters_count(&qp->device->counters, BELLHOP_COUNTER_MULTICAST_SENT);
-		send->peer_qpn = next_member(send, 0);
+		turn_to_member(qp, next_member(send, 0));
+	} else if (is_remote(qp)) {
+		send->remote = true;
 	} else if (av->qpn == BELLHOP_GSI_QPN) {
 		send->peer_qpn = bellhop_gsi_find(qp->device, &send->peer_gid);
 	} else {
@@ -54,14 +74,16 @@ bool bellhop_datagram_go_on(struct bellhop_qp *qp)
 {
 	struct bellhop_sender *send = &qp->send;
 
-	send->peer_qpn = next_member(send, send->peer_qpn);
-	return send->peer_qpn;
+	if (send->remote)
+		return false;
+	turn_to_member(qp, next_member(send, send->peer_qpn));
+	return send->peer_qpn || send->remote;
 }
 
 static bool is_addressed(const struct bellhop_qp *qp, const struct bellhop_qp *peer)
 {
 	return qp->send.to_group ? bellhop_mcast_has(&qp->send.peer_gid, peer->qpn)
-				 : bellhop_port_has_gid(peer->device, &qp->send.peer_gid);
+				 : bellhop_port_has_gid(peer->device, &qp->send.peer_gid, NULL);
 }
 
 /* Why the peer does not take it, or BELLHOP_COUNTERS if it does. */
@@ -85,16 +107,23 @@ static struct bellhop_answer lose(const struct bellhop_qp *peer, enum bellhop_co
 	return (struct bellhop_answer){ .kind = BELLHOP_ANSWER_NONE };
 }
 
+struct bellhop_route bellhop_datagram_route(const struct bellhop_qp *qp)
+{
+	const struct bellhop_av *av = &qp->send.wqe.av;
+
+	return (struct bellhop_route){
+		.sgid = qp->send.own_gid.raw,
+		.dgid = av->dgid,
+		.flow_label = av->flow_label,
+		.hop_limit = av->hop_limit,
+		.traffic_class = av->traffic_class,
+	};
+}
+
 static enum bellhop_sl build_header(const struct bellhop_qp *qp, u8 grh[BELLHOP_GRH_BYTES])
 {
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
-	const struct bellhop_route route = {
-		.sgid = qp->send.own_gid.raw,
-		.dgid = wqe->av.dgid,
-		.flow_label = wqe->av.flow_label,
-		.hop_limit = wqe->av.hop_limit,
-		.traffic_class = wqe->av.traffic_class,
-	};
+	const struct bellhop_route route = bellhop_datagram_route(qp);
 
 	return bellhop_grh_build(grh, &route, wqe->length, wqe->op->traits & BELLHOP_OP_IMM);
 }

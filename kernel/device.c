@@ -222,6 +222,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 {
 	struct bellhop_device *device = bellhop_device_of(ibdev);
 
+	bellhop_socket_close(device);
 	bellhop_tap_exit(device);
 	if (device->owns_netdev)
 		bellhop_netdev_destroy(device->netdev);
@@ -287,8 +288,10 @@ static int register_device(struct bellhop_device *device, const char *name)
 	ib_set_device_ops(ibdev, &device_ops);
 	bellhop_ops_adapt(ibdev);
 	err = ib_register_device(ibdev, name, NULL);
-	if (err)
+	if (err) {
+		bellhop_socket_close(device);
 		ibdev->ops.dealloc_driver = NULL;
+	}
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "keys.h"
 #include "rule.h"
+#include "socket.h"
 #include "tap.h"
 
 struct net_device;
@@ -51,6 +52,7 @@ struct bellhop_used {
  * @keys: what the keys of its memory open
  * @rules: which of its QPs get which frames of the interface's
  * @tap: how they get them
+ * @plug: how it reaches other hosts
  */
 struct bellhop_device {
 	struct ib_device ibdev;
@@ -63,6 +65,7 @@ struct bellhop_device {
 	struct bellhop_keys keys;
 	struct bellhop_rules rules;
 	struct bellhop_tap tap;
+	struct bellhop_plug plug;
 };
 
 static inline struct bellhop_device *bellhop_device_of(struct ib_device *ibdev)

@@ -33,7 +33,24 @@ u32 bellhop_gsi_find(const struct bellhop_device *from, const union ib_gid *dgid
 	list_for_each_entry(gsi, &all, link)
 	{
 		if (bellhop_port_joins(from, gsi->device) &&
-		    bellhop_port_has_gid(gsi->device, dgid)) {
+		    bellhop_port_has_gid(gsi->device, dgid, NULL)) {
+			qpn = gsi->qpn;
+			break;
+		}
+	}
+	spin_unlock(&lock);
+	return qpn;
+}
+
+u32 bellhop_gsi_number(const struct bellhop_device *device)
+{
+	const struct bellhop_gsi *gsi;
+	u32 qpn = 0;
+
+	spin_lock(&lock);
+	list_for_each_entry(gsi, &all, link)
+	{
+		if (gsi->device == device) {
 			qpn = gsi->qpn;
 			break;
 		}

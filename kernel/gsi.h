@@ -55,4 +55,13 @@ void bellhop_gsi_remove(struct bellhop_gsi *gsi);
  */
 u32 bellhop_gsi_find(const struct bellhop_device *from, const union ib_gid *dgid);
 
+/**
+ * bellhop_gsi_number() - which QP is a device's number 1
+ * @device: the device
+ *
+ * Context: bottom halves are off.
+ * Return: its number in the table, or 0.
+ */
+u32 bellhop_gsi_number(const struct bellhop_device *device);
+
 #endif

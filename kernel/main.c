@@ -10,6 +10,7 @@
 #include "mcast.h"
 #include "run.h"
 #include "slot.h"
+#include "socket.h"
 
 static bool create = true;
 module_param(create, bool, 0444);
@@ -30,9 +31,12 @@ static int __init bellhop_init(void)
 	err = bellhop_fault_init();
 	if (err)
 		goto err_run;
-	err = bellhop_link_init();
+	err = bellhop_socket_init();
 	if (err)
 		goto err_fault;
+	err = bellhop_link_init();
+	if (err)
+		goto err_socket;
 	if (create) {
 		err = bellhop_device_create_alone("bell0");
 		if (err) {
@@ -46,6 +50,8 @@ static int __init bellhop_init(void)
 err_link:
 	bellhop_link_exit();
 	ib_unregister_driver(BELLHOP_DRIVER_ID);
+err_socket:
+	bellhop_socket_exit();
 err_fault:
 	bellhop_fault_exit();
 err_run:
@@ -60,6 +66,7 @@ static void __exit bellhop_exit(void)
 {
 	bellhop_link_exit();
 	ib_unregister_driver(BELLHOP_DRIVER_ID);
+	bellhop_socket_exit();
 	bellhop_fault_exit();
 	bellhop_run_exit();
 	bellhop_slot_exit();

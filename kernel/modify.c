@@ -4,6 +4,7 @@
 #include "device.h"
 #include "fault.h"
 #include "port.h"
+#include "proto/psn.h"
 #include "qp.h"
 #include "receive.h"
 #include "rendezvous.h"
@@ -151,6 +152,8 @@ static void apply(struct bellhop_qp *qp, const struct ib_qp_attr *attr, int mask
 		recv->min_rnr_timer = attr->min_rnr_timer;
 	if (mask & IB_QP_QKEY)
 		recv->rules.qkey = attr->qkey;
+	if (mask & IB_QP_SQ_PSN)
+		send->psn = attr->sq_psn & BELLHOP_PSN_MASK;
 	if (mask & IB_QP_DEST_QPN) {
 		send->peer_qpn = attr->dest_qp_num;
 		recv->rules.source_qpn = attr->dest_qp_num;

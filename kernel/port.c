@@ -17,10 +17,11 @@ enum ib_mtu bellhop_port_mtu(const struct bellhop_device *device)
 	return iboe_get_mtu(READ_ONCE(device->netdev->mtu)) ?: IB_MTU_256;
 }
 
-bool bellhop_port_has_gid(struct bellhop_device *device, const union ib_gid *gid)
+bool bellhop_port_has_gid(struct bellhop_device *device, const union ib_gid *gid,
+			  struct net_device *netdev)
 {
 	const struct ib_gid_attr *found =
-		rdma_find_gid_by_port(&device->ibdev, gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+		rdma_find_gid_by_port(&device->ibdev, gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1, netdev);
 
 	if (IS_ERR(found))
 		return false;
@@ -54,10 +55,12 @@ int bellhop_port_begin(struct ib_device *ibdev)
 	int err = 0;
 
 	rtnl_lock();
-	if (device->netdev->reg_state == NETREG_REGISTERED)
+	if (device->netdev->reg_state == NETREG_REGISTERED) {
 		device->port_active = bellhop_port_is_active(device);
-	else
+		err = bellhop_socket_open(device);
+	} else {
 		err = -ENODEV;
+	}
 	rtnl_unlock();
 	return err;
 }

@@ -47,10 +47,13 @@ static inline bool bellhop_port_joins(const struct bellhop_device *from,
  * bellhop_port_has_gid() - whether a GID is one of the port's
  * @device: the device
  * @gid: the GID
+ * @netdev: the interface that must have it as an address, @device's own or a VLAN of it; or NULL,
+ * if it does not matter which
  *
  * Context: any.
  */
-bool bellhop_port_has_gid(struct bellhop_device *device, const union ib_gid *gid);
+bool bellhop_port_has_gid(struct bellhop_device *device, const union ib_gid *gid,
+			  struct net_device *netdev);
 
 /**
  * bellhop_port_mtu() - the largest path MTU that fits the interface's

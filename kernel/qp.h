@@ -55,6 +55,7 @@ struct bellhop_tagged;
  * @epoch: the receiver's, when the message began
  * @found: of an atomic, what the word was; or what is to be written there
  * @executed: and it has been changed, while the result is still to be written
+ * @remote: of a datagram, it goes over the wire
  * @retry: patience
  * @fault: pages on demand that were absent last, or NULL
  * @resume_ns: not before this time; 0 is at once
@@ -67,6 +68,7 @@ struct bellhop_tagged;
  * @peer_gid: the destination's; likewise
  * @own_gid: of a datagram, the source's
  * @spared_qpn: the member that gets no copy of what is sent to a group: this QP, or 0
+ * @psn: the next packet's number
  *
  * What every message needs fills whole cache lines up to the first element of @wqe.
  */
@@ -82,6 +84,7 @@ struct bellhop_sender {
 	u64 epoch;
 	u64 found;
 	bool executed;
+	bool remote;
 	struct bellhop_retry retry;
 	struct bellhop_fault *fault;
 	u64 resume_ns;
@@ -95,6 +98,7 @@ struct bellhop_sender {
 	struct bellhop_send_wqe wqe;
 	union ib_gid own_gid;
 	u32 spared_qpn;
+	u32 psn;
 };
 
 /**

@@ -30,7 +30,7 @@ static bool is_reached(const struct bellhop_qp *qp, const struct bellhop_qp *pee
 {
 	return bellhop_port_joins(qp->device, peer->device) &&
 	       (is_same_gid(&qp->send.peer_gid, &peer->recv.gid) ||
-		bellhop_port_has_gid(peer->device, &qp->send.peer_gid));
+		bellhop_port_has_gid(peer->device, &qp->send.peer_gid, NULL));
 }
 
 /* The first part of a message: does the responder take it? */

@@ -2,7 +2,7 @@
 /*
  * send.c: the sender's steps.
  *
- *	fetch --> wait, if told to --> respond (the peer's side) --> complete
+ *	fetch --> wait, if told to --> respond (the peer's side), or send it --> complete
  *	             ^                    |
  *	             +--- rest, retry ----+
  *
@@ -235,6 +235,15 @@ static void wait_for_pages(struct bellhop_qp *qp, struct bellhop_share *share)
 		bellhop_send_complete(qp, BELLHOP_WC_SUCCESS, BELLHOP_REASON_NONE);
 }
 
+/* The next part of the message, whichever way it goes. */
+static struct bellhop_answer go(struct bellhop_qp *qp, u32 bytes)
+{
+	if (unlikely(qp->send.remote))
+		return bellhop_datagram_send(qp);
+	return likely(qp->send.limits.service != BELLHOP_SERVICE_RAW) ? bellhop_respond(qp, bytes)
+								      : bellhop_raw_send(qp);
+}
+
 /* Each copy has its price, so that who sends to many makes way as others do. */
 static bool has_copies(struct bellhop_qp *qp, struct bellhop_share *share,
 		       enum bellhop_answer_kind kind, u32 bytes)
@@ -264,8 +273,7 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	/* Only a receive that is posted from here on is worth waking up for. */
 	WRITE_ONCE(send->woken, false);
 	bytes = min(send->wqe.length - send->moved, BELLHOP_STEP_BYTES);
-	answer = likely(send->limits.service != BELLHOP_SERVICE_RAW) ? bellhop_respond(qp, bytes)
-								     : bellhop_raw_send(qp);
+	answer = go(qp, bytes);
 	if (unlikely(send->to_group) && has_copies(qp, share, answer.kind, bytes))
 		return true;
 	switch (answer.kind) {

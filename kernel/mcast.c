@@ -7,6 +7,7 @@
 #include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
+#include "join.h"
 #include "mcast.h"
 #include "proto/group.h"
 #include "qp.h"
@@ -140,13 +141,19 @@ static int detach(const union ib_gid *gid, u32 qpn)
 
 int bellhop_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
+	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
 	int err;
 
 	if (ibqp->qp_type != IB_QPT_UD || !bellhop_group_is_multicast(gid->raw))
 		return -EINVAL;
+	err = bellhop_join_begin(qp->device, gid);
+	if (err)
+		return err;
 	mutex_lock(&lock);
-	err = attach(gid, bellhop_qp_of(ibqp)->qpn);
+	err = attach(gid, qp->qpn);
 	mutex_unlock(&lock);
+	if (err)
+		bellhop_join_end(qp->device, gid);
 	return err;
 }
 
@@ -158,6 +165,8 @@ int bellhop_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	mutex_lock(&lock);
 	err = detach(gid, qp->qpn);
 	mutex_unlock(&lock);
+	if (!err)
+		bellhop_join_end(qp->device, gid);
 	/* Whoever found the QP here and delivers to it has the lock now, or looks again. */
 	spin_lock_bh(&qp->slot->lock);
 	spin_unlock_bh(&qp->slot->lock);

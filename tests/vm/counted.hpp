@@ -16,7 +16,10 @@ namespace vm
 class Counted
 {
 public:
-	Counted() : before_(read_all()) {}
+	explicit Counted(const std::string &device = device_name())
+	    : port_("/sys/class/infiniband/" + device + "/ports/1/"), before_(read_all())
+	{
+	}
 
 	/** How much "counters/port_xmit_data" or the like has grown since. */
 	long long grown(const std::string &name) const
@@ -47,22 +50,27 @@ public:
 private:
 	using Values = std::map<std::string, uint64_t>;
 
-	static Values read_all()
+	Values read_all() const
 	{
-		const std::string port = "/sys/class/infiniband/" + device_name() + "/ports/1/";
 		Values values;
 
 		/* The core reads them anew when the last look is 10 ms old. */
 		usleep(30000);
-		for (const std::string folder : { "counters", "hw_counters" })
-			for (const auto &entry : std::filesystem::directory_iterator(port + folder))
+		for (const std::string folder : { "counters", "hw_counters" }) {
+			/* Another's device may have one of them only. */
+			if (!std::filesystem::exists(port_ + folder))
+				continue;
+			for (const auto &entry :
+			     std::filesystem::directory_iterator(port_ + folder))
 				if (entry.path().filename() != "lifespan")
 					std::ifstream(entry.path()) >>
 						values[folder + "/" +
 						       entry.path().filename().string()];
+		}
 		return values;
 	}
 
+	std::string port_;
 	Values before_;
 };
 

@@ -6,13 +6,37 @@
 #include "qp.h"
 #include "slot.h"
 
-static u64 execute(atomic64_t *word, const struct bellhop_send_wqe *wqe)
+static u64 execute(atomic64_t *word, u8 wr, const struct bellhop_operands *operands)
 {
-	const struct bellhop_operands *operands = &wqe->operands;
-
-	if (wqe->head.opcode == BELLHOP_WR_ATOMIC_CMP_AND_SWP)
+	if (wr == BELLHOP_WR_ATOMIC_CMP_AND_SWP)
 		return atomic64_cmpxchg(word, operands->compare_add, operands->swap);
 	return atomic64_fetch_add(operands->compare_add, word);
+}
+
+enum bellhop_reason bellhop_atomic_change(struct bellhop_cursor *cursor, u8 wr,
+					  const struct bellhop_operands *operands, u64 *word)
+{
+	enum bellhop_reason reason;
+	u32 together;
+	u8 *at;
+
+	/* What lies at an address of a region has the address's place within its page. */
+	if (!IS_ALIGNED(cursor->sge->addr, BELLHOP_ATOMIC_BYTES))
+		return BELLHOP_REASON_ALIGNMENT;
+	bellhop_cursor_seek(cursor, 0);
+	reason = bellhop_cursor_span(cursor, &at, &together);
+	if (!reason) {
+		/* But not at one of a window, or of device memory, that begins with address 0. */
+		if (!IS_ALIGNED((unsigned long)at, BELLHOP_ATOMIC_BYTES))
+			reason = BELLHOP_REASON_ALIGNMENT;
+		else if (wr == BELLHOP_WR_ATOMIC_WRITE)
+			/* Pairs with the program that looks at the word, and then at others. */
+			atomic64_set_release((atomic64_t *)at, *word);
+		else
+			*word = execute((atomic64_t *)at, wr, operands);
+	}
+	bellhop_cursor_end(cursor);
+	return reason;
 }
 
 static enum bellhop_reason change(struct bellhop_qp *qp, struct bellhop_qp *peer)
@@ -20,27 +44,8 @@ static enum bellhop_reason change(struct bellhop_qp *qp, struct bellhop_qp *peer
 	struct bellhop_send_wqe *wqe = &qp->send.wqe;
 	const struct bellhop_sge range = bellhop_wqe_remote_range(wqe);
 	struct bellhop_cursor cursor = bellhop_cursor_remote(qp, peer, &range);
-	enum bellhop_reason reason;
-	u32 together;
-	u8 *word;
 
-	/* What lies at an address of a region has the address's place within its page. */
-	if (!IS_ALIGNED(range.addr, BELLHOP_ATOMIC_BYTES))
-		return BELLHOP_REASON_ALIGNMENT;
-	bellhop_cursor_seek(&cursor, 0);
-	reason = bellhop_cursor_span(&cursor, &word, &together);
-	if (!reason) {
-		/* But not at one of a window, or of device memory, that begins with address 0. */
-		if (!IS_ALIGNED((unsigned long)word, BELLHOP_ATOMIC_BYTES))
-			reason = BELLHOP_REASON_ALIGNMENT;
-		else if (wqe->op->traits & BELLHOP_OP_WORD)
-			/* Pairs with the program that looks at the word, and then at others. */
-			atomic64_set_release((atomic64_t *)word, qp->send.found);
-		else
-			qp->send.found = execute((atomic64_t *)word, wqe);
-	}
-	bellhop_cursor_end(&cursor);
-	return reason;
+	return bellhop_atomic_change(&cursor, wqe->head.opcode, &wqe->operands, &qp->send.found);
 }
 
 /* The word is got first, wherever it comes from, and then written at once (IBA A19.4). */

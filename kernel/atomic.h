@@ -22,4 +22,17 @@ struct bellhop_qp;
  */
 struct bellhop_copy_result bellhop_atomic_execute(struct bellhop_qp *qp, struct bellhop_qp *peer);
 
+/**
+ * bellhop_atomic_change() - changes a word, or writes it
+ * @cursor: over the word, at the responder
+ * @wr: BELLHOP_WR_ATOMIC_CMP_AND_SWP, _FETCH_AND_ADD or _WRITE
+ * @operands: of the first two
+ * @word: gets what was there before; of the last it is what is written
+ *
+ * Context: the caller holds the responder's slot lock.
+ * Return: BELLHOP_REASON_NONE, or why nothing was changed.
+ */
+enum bellhop_reason bellhop_atomic_change(struct bellhop_cursor *cursor, u8 wr,
+					  const struct bellhop_operands *operands, u64 *word);
+
 #endif

@@ -155,9 +155,15 @@ enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
 {
 	struct bellhop_sge range = bellhop_wqe_remote_range(&qp->send.wqe);
 
+	return bellhop_carry_check_range(peer, &range, qp->send.wqe.op->access);
+}
+
+enum bellhop_reason bellhop_carry_check_range(const struct bellhop_qp *peer,
+					      const struct bellhop_sge *range, u32 access)
+{
 	lockdep_assert_held(&peer->slot->lock);
 
-	return check(peer, &range, qp->send.wqe.op->access, true, BELLHOP_SIDE_RESPONDER);
+	return check(peer, range, access, true, BELLHOP_SIDE_RESPONDER);
 }
 
 enum bellhop_reason bellhop_carry_check_own(const struct bellhop_qp *qp)

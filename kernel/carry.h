@@ -44,6 +44,18 @@ enum bellhop_reason bellhop_carry_check_remote(const struct bellhop_qp *qp,
 					       const struct bellhop_qp *peer);
 
 /**
+ * bellhop_carry_check_range() - whether a responder's key opens a range
+ * @peer: the responder
+ * @range: with the rkey as its key
+ * @access: enum bellhop_access that it must allow
+ *
+ * Context: the caller holds @peer's slot lock.
+ * Return: BELLHOP_REASON_NONE, or why not.
+ */
+enum bellhop_reason bellhop_carry_check_range(const struct bellhop_qp *peer,
+					      const struct bellhop_sge *range, u32 access);
+
+/**
  * bellhop_carry_check_own() - whether the requester's own keys open the request's elements
  * @qp: the requester; the caller is its runner
  *

@@ -175,7 +175,8 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 		bellhop_receive_refuse(peer, reason);
 		return lose(peer, bellhop_counter_of(reason));
 	}
-	bellhop_receive_deliver(peer, wqe, &completion);
+	bellhop_receive_deliver(peer, wqe->op, wqe->head.ex,
+				wqe->head.flags & BELLHOP_SQE_SOLICITED, &completion);
 	bellhop_flow_count(&peer->slot->flow, BELLHOP_IN, wqe->length);
 	if (qp->send.to_group)
 		bellhop_counters_count(&peer->device->counters, BELLHOP_COUNTER_MULTICAST_COPIES);

@@ -57,24 +57,6 @@ static enum bellhop_reason gather(struct bellhop_qp *qp, u8 *payload)
 	return reason;
 }
 
-static struct dst_entry *find_way(const struct bellhop_qp *qp, const struct bellhop_route *route,
-				  u16 port)
-{
-	const struct ib_gid_attr *own =
-		rdma_get_gid_attr(&qp->device->ibdev, 1, qp->send.wqe.av.sgid_index);
-	const struct net_device *netdev;
-	struct dst_entry *dst;
-
-	if (IS_ERR(own))
-		return ERR_CAST(own);
-	rcu_read_lock();
-	netdev = rdma_read_gid_attr_ndev_rcu(own);
-	dst = IS_ERR(netdev) ? ERR_CAST(netdev) : bellhop_route_find(netdev, route, port);
-	rcu_read_unlock();
-	rdma_put_gid_attr(own);
-	return dst;
-}
-
 static struct bellhop_answer lose(const struct bellhop_qp *qp, enum bellhop_counter why)
 {
 	bellhop_counters_count(&qp->device->counters, why);
@@ -94,7 +76,7 @@ struct bellhop_answer bellhop_datagram_send(struct bellhop_qp *qp)
 
 	if (!bellhop_port_is_active(device))
 		return lose(qp, BELLHOP_COUNTER_DROPPED_NO_ROUTE);
-	dst = find_way(qp, &route, port);
+	dst = bellhop_route_find(device, qp->send.wqe.av.sgid_index, &route, port);
 	if (IS_ERR(dst))
 		return lose(qp, BELLHOP_COUNTER_DROPPED_NO_ROUTE);
 	packet = bellhop_packet_build(dst, &transport, &payload);

@@ -8,13 +8,15 @@
 #include "run.h"
 #include "send.h"
 #include "slot.h"
+#include "stream.h"
 #include "xrcd.h"
 
 static bool flush_send(struct bellhop_qp *qp)
 {
 	struct bellhop_sender *send = &qp->send;
 
-	if (!send->busy && !bellhop_rendezvous_fetch(qp)) {
+	if (!send->busy && !(qp->stream && bellhop_stream_take_back(qp)) &&
+	    !bellhop_rendezvous_fetch(qp)) {
 		/* An impossible producer index says nothing about what was posted. */
 		if (bellhop_ring_pending(&send->ring) <= 0)
 			return false;

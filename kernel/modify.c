@@ -10,6 +10,7 @@
 #include "rendezvous.h"
 #include "run.h"
 #include "slot.h"
+#include "stream.h"
 
 /* That the pages of regions are on demand says nothing of a QP, but programs use one set of flags.
  */
@@ -200,19 +201,39 @@ static void release(struct bellhop_qp *qp) __releases(&qp->slot->lock)
 	mutex_unlock(&qp->modify_lock);
 }
 
+/* Begins and ends the connection, if there is one. Returns what is not needed. */
+static struct bellhop_stream *change_stream(struct bellhop_qp *qp, const struct ib_qp_attr *attr,
+					    int mask, struct bellhop_stream *stream)
+{
+	if ((mask & IB_QP_STATE) && attr->qp_state == IB_QPS_RESET)
+		swap(qp->stream, stream);
+	if (stream && (mask & IB_QP_STATE) && attr->qp_state == IB_QPS_RTR) {
+		swap(qp->stream, stream);
+		bellhop_stream_receive_from(qp, attr->rq_psn);
+	}
+	if (qp->stream && (mask & IB_QP_SQ_PSN))
+		bellhop_stream_send_from(qp, attr->sq_psn & BELLHOP_PSN_MASK);
+	return stream;
+}
+
 int bellhop_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	struct bellhop_qp *qp = bellhop_qp_of(ibqp);
+	struct bellhop_stream *stream = bellhop_stream_create(qp, attr, mask);
 	int err;
 
+	if (IS_ERR(stream))
+		return PTR_ERR(stream);
 	hold(qp);
 	/* Checked here, since a peer can put the QP in error until the lock is held. */
 	err = check(qp, attr, mask);
 	if (!err) {
 		remember(&qp->attr, attr, mask);
 		apply(qp, attr, mask);
+		stream = change_stream(qp, attr, mask, stream);
 	}
 	release(qp);
+	bellhop_stream_destroy(stream);
 	return err;
 }
 

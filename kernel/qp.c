@@ -14,6 +14,7 @@
 #include "run.h"
 #include "slot.h"
 #include "srq.h"
+#include "stream.h"
 #include "ucontext.h"
 
 static_assert((int)BELLHOP_QPS_RESET == IB_QPS_RESET);
@@ -307,6 +308,7 @@ void bellhop_qp_end(struct bellhop_qp *qp)
 	bellhop_rendezvous_abandon(qp);
 	local_bh_enable();
 	bellhop_fault_put(qp->send.fault);
+	bellhop_stream_destroy(qp->stream);
 	bellhop_counters_keep(qp);
 	bellhop_slot_free(qp->qpn);
 	free_rings(qp);

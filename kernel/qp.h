@@ -39,6 +39,7 @@ struct bellhop_mapping;
 struct bellhop_rss;
 struct bellhop_slot;
 struct bellhop_srq;
+struct bellhop_stream;
 struct bellhop_tagged;
 
 /**
@@ -174,6 +175,8 @@ struct bellhop_receiver {
  * @kicks: how often it was kicked; written under the slot's gate
  * @hold: somebody wants the run word for good; written under the slot's gate
  * @rendezvous: what the sender is to do by itself; added to under the slot's lock
+ * @stream: of one whose peer is at another host, the connection; or NULL. Written while the QP is
+ * held and under the slot's lock
  * @held: where that somebody sleeps
  * @work: the runner, when the caller's share is used up
  * @timer: wakes a sender that waits
@@ -204,6 +207,7 @@ struct bellhop_qp {
 	bool hold;
 	u64 kicks;
 	struct list_head rendezvous;
+	struct bellhop_stream *stream;
 	wait_queue_head_t held;
 	struct work_struct work;
 	struct hrtimer timer;

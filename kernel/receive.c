@@ -149,28 +149,40 @@ void bellhop_receive_abandon(struct bellhop_qp *qp)
 		bellhop_xrcd_leave(qp);
 }
 
-enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp,
-					    const struct bellhop_send_wqe *wqe,
+enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp, const struct bellhop_opcode *op,
+					    u32 ex, bool solicited,
 					    struct bellhop_completion *completion)
 {
 	enum bellhop_reason reason = BELLHOP_REASON_NONE;
-	u16 traits = wqe->op->traits;
+	u16 traits = op->traits;
 
-	completion->opcode = wqe->op->recv_wc;
+	completion->opcode = op->recv_wc;
 	completion->status = BELLHOP_WC_SUCCESS;
 	if (traits & (BELLHOP_OP_IMM | BELLHOP_OP_INVALIDATE)) {
 		if (traits & BELLHOP_OP_INVALIDATE)
-			reason = bellhop_mw_invalidate(qp, wqe->head.ex);
+			reason = bellhop_mw_invalidate(qp, ex);
 		if (reason)
 			return reason;
-		completion->ex = wqe->head.ex;
+		completion->ex = ex;
 		completion->wc_flags |=
 			traits & BELLHOP_OP_IMM ? BELLHOP_WC_WITH_IMM : BELLHOP_WC_WITH_INV;
 	}
 	if (unlikely(qp->recv.matches) && (traits & BELLHOP_OP_SCATTER))
 		bellhop_match_describe(qp, completion);
-	bellhop_receive_complete(qp, completion, wqe->head.flags & BELLHOP_SQE_SOLICITED);
+	bellhop_receive_complete(qp, completion, solicited);
 	return BELLHOP_REASON_NONE;
+}
+
+void bellhop_receive_establish(struct bellhop_qp *qp)
+{
+	struct bellhop_receiver *recv = &qp->recv;
+
+	lockdep_assert_held(&qp->slot->lock);
+
+	if (recv->rules.state == BELLHOP_QPS_RTR && !recv->established) {
+		recv->established = true;
+		bellhop_qp_event(qp, IB_EVENT_COMM_EST);
+	}
 }
 
 void bellhop_receive_refuse(struct bellhop_qp *qp, enum bellhop_reason reason)

@@ -60,16 +60,26 @@ void bellhop_receive_abandon(struct bellhop_qp *qp);
 /**
  * bellhop_receive_deliver() - ends the entry, since the whole message is in it
  * @qp: the responder
- * @wqe: the message
+ * @op: what the message is
+ * @ex: its immediate data, as on the wire, or the rkey that it invalidates
+ * @solicited: it asks for an event
  * @completion: its length, its source and what is special about it; the rest is filled in
  *
  * Before it completes, what a send with invalidate names is invalidated.
  * Context: the caller holds the QP's slot lock.
  * Return: BELLHOP_REASON_NONE, or why it could not be; then the entry is not ended.
  */
-enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp,
-					    const struct bellhop_send_wqe *wqe,
+enum bellhop_reason bellhop_receive_deliver(struct bellhop_qp *qp, const struct bellhop_opcode *op,
+					    u32 ex, bool solicited,
 					    struct bellhop_completion *completion);
+
+/**
+ * bellhop_receive_establish() - the first message has come (IBA 11.6.3.1)
+ * @qp: the responder
+ *
+ * Context: the caller holds the QP's slot lock.
+ */
+void bellhop_receive_establish(struct bellhop_qp *qp);
 
 /**
  * bellhop_receive_refuse() - what a refused request does to its responder

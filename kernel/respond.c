@@ -65,10 +65,7 @@ static enum bellhop_reason begin(struct bellhop_qp *qp, struct bellhop_qp *peer)
 		if ((wqe->op->traits & BELLHOP_OP_SCATTER) && wqe->length > recv->wqe.length)
 			return BELLHOP_REASON_RECV_TOO_SHORT;
 	}
-	if (recv->rules.state == BELLHOP_QPS_RTR && !recv->established) {
-		recv->established = true;
-		bellhop_qp_event(peer, IB_EVENT_COMM_EST);
-	}
+	bellhop_receive_establish(peer);
 	qp->send.epoch = recv->epoch;
 	qp->send.begun = true;
 	return BELLHOP_REASON_NONE;
@@ -95,7 +92,9 @@ static enum bellhop_reason finish(struct bellhop_qp *qp, struct bellhop_qp *peer
 	};
 
 	if (wqe->op->traits & BELLHOP_OP_RECV)
-		return bellhop_receive_deliver(peer, wqe, &completion);
+		return bellhop_receive_deliver(peer, wqe->op, wqe->head.ex,
+					       wqe->head.flags & BELLHOP_SQE_SOLICITED,
+					       &completion);
 	return BELLHOP_REASON_NONE;
 }
 

@@ -4,7 +4,8 @@
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
-#include <rdma/ib_verbs.h>
+#include <rdma/ib_cache.h>
+#include "device.h"
 #include "route.h"
 
 static struct dst_entry *find_ipv4(const struct net_device *netdev,
@@ -60,8 +61,8 @@ static struct dst_entry *find_ipv6(const struct net_device *netdev,
 
 #endif
 
-struct dst_entry *bellhop_route_find(const struct net_device *netdev,
-				     const struct bellhop_route *route, u16 source_port)
+static struct dst_entry *find_from(const struct net_device *netdev,
+				   const struct bellhop_route *route, u16 source_port)
 {
 	struct dst_entry *found;
 
@@ -71,5 +72,22 @@ struct dst_entry *bellhop_route_find(const struct net_device *netdev,
 		dst_release(found);
 		return ERR_PTR(-EHOSTUNREACH);
 	}
+	return found;
+}
+
+struct dst_entry *bellhop_route_find(struct bellhop_device *device, u8 sgid_index,
+				     const struct bellhop_route *route, u16 source_port)
+{
+	const struct ib_gid_attr *own = rdma_get_gid_attr(&device->ibdev, 1, sgid_index);
+	const struct net_device *netdev;
+	struct dst_entry *found;
+
+	if (IS_ERR(own))
+		return ERR_CAST(own);
+	rcu_read_lock();
+	netdev = rdma_read_gid_attr_ndev_rcu(own);
+	found = IS_ERR(netdev) ? ERR_CAST(netdev) : find_from(netdev, route, source_port);
+	rcu_read_unlock();
+	rdma_put_gid_attr(own);
 	return found;
 }

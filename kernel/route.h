@@ -6,12 +6,13 @@
 #include <linux/types.h>
 #include "proto/grh.h"
 
+struct bellhop_device;
 struct dst_entry;
-struct net_device;
 
 /**
  * bellhop_route_find() - asks the host's routing
- * @netdev: the interface that has the source GID as an address; packets go out there
+ * @device: where from
+ * @sgid_index: of its source GID; packets go out where that is an address of the interface
  * @route: where from and to; both GIDs are of one family
  * @source_port: UDP's, in the byte order of the host
  *
@@ -19,7 +20,7 @@ struct net_device;
  * Context: any but hard interrupts.
  * Return: the way, with a reference; or an ERR_PTR, of what leads back to this host, too.
  */
-struct dst_entry *bellhop_route_find(const struct net_device *netdev,
+struct dst_entry *bellhop_route_find(struct bellhop_device *device, u8 sgid_index,
 				     const struct bellhop_route *route, u16 source_port);
 
 #endif

@@ -179,6 +179,23 @@ void bellhop_run_wake(u32 qpn)
 	spin_unlock_bh(&slot->gate);
 }
 
+void bellhop_run_poke(u32 qpn)
+{
+	struct bellhop_share share = { .wqes = KICK_WQES, .bytes = KICK_BYTES };
+	struct bellhop_slot *slot = bellhop_slot_find(qpn);
+	struct bellhop_qp *qp;
+	bool enter;
+
+	if (!slot)
+		return;
+	spin_lock(&slot->gate);
+	qp = slot->gate_qp;
+	enter = qp && slot->gate_qpn == qpn && !qp->hold && bellhop_run_enter(&qp->run);
+	spin_unlock(&slot->gate);
+	if (enter)
+		run(qp, &share);
+}
+
 void bellhop_run_hold(struct bellhop_qp *qp)
 {
 	struct bellhop_slot *slot = qp->slot;

@@ -85,6 +85,14 @@ void bellhop_run_defer(struct bellhop_qp *qp);
 void bellhop_run_wake(u32 qpn);
 
 /**
+ * bellhop_run_poke() - executes the QP of a number in the caller's context
+ * @qpn: any number
+ *
+ * Context: bottom halves are off; no slot's lock or gate is held.
+ */
+void bellhop_run_poke(u32 qpn);
+
+/**
  * bellhop_run_hold() - waits for the runner to leave and keeps others out
  * @qp: the QP; the caller excludes other holders
  *

@@ -23,6 +23,7 @@
 #include "run.h"
 #include "send.h"
 #include "slot.h"
+#include "stream.h"
 
 static void fail(struct bellhop_qp *qp, enum bellhop_reason reason)
 {
@@ -119,6 +120,19 @@ static noinline bool fetch_own(struct bellhop_qp *qp)
 	return true;
 }
 
+static bool has_stream_busy(const struct bellhop_qp *qp)
+{
+	return qp->stream && bellhop_stream_is_busy(qp->stream);
+}
+
+static bool is_complete_at_once(const struct bellhop_qp *qp)
+{
+	u16 traits = qp->send.wqe.op->traits;
+
+	return (traits & BELLHOP_OP_LOCAL) ||
+	       ((traits & BELLHOP_OP_READ) && !qp->send.max_rd_atomic);
+}
+
 static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 {
 	struct bellhop_sender *send = &qp->send;
@@ -126,7 +140,8 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	int pending;
 
 	if (!bellhop_state_sends(bellhop_qp_state(qp))) {
-		report_drained(qp);
+		if (!has_stream_busy(qp))
+			report_drained(qp);
 		return false;
 	}
 	if (unlikely(!list_empty(&qp->rendezvous)) && fetch_own(qp)) {
@@ -144,6 +159,9 @@ static bool fetch(struct bellhop_qp *qp, struct bellhop_share *share)
 	share->wqes--;
 	reason =
 		bellhop_wqe_decode_send(&send->wqe, bellhop_ring_front(&send->ring), &send->limits);
+	/* What is complete at once has to wait for those that are under way. */
+	if (unlikely(has_stream_busy(qp)) && (reason || is_complete_at_once(qp)))
+		return false;
 	send->index = bellhop_ring_take(&send->ring);
 	send->busy = true;
 	send->begun = false;
@@ -256,6 +274,20 @@ static bool has_copies(struct bellhop_qp *qp, struct bellhop_share *share,
 	return true;
 }
 
+/* Of a connection to another host, many are under way at a time. */
+static noinline bool step_stream(struct bellhop_qp *qp, struct bellhop_share *share)
+{
+	bool more = bellhop_stream_advance(qp, share);
+
+	while (share->wqes && bellhop_requester_has_room(&qp->stream->requester) &&
+	       fetch(qp, share)) {
+		if (qp->send.busy)
+			bellhop_stream_post(qp);
+		more = true;
+	}
+	return more;
+}
+
 bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 {
 	struct bellhop_sender *send = &qp->send;
@@ -263,6 +295,8 @@ bool bellhop_send_step(struct bellhop_qp *qp, struct bellhop_share *share)
 	bool fresh = !send->busy;
 	u32 bytes;
 
+	if (unlikely(qp->stream))
+		return step_stream(qp, share);
 	if (fresh && !fetch(qp, share))
 		return false;
 	if (!send->busy)

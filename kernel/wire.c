@@ -10,6 +10,7 @@
 #include "port.h"
 #include "proto/group.h"
 #include "proto/icrc.h"
+#include "stream.h"
 #include "wire.h"
 
 #define BTH_AT ((u32)sizeof(struct udphdr))
@@ -45,7 +46,7 @@ static bool decode_ip(struct bellhop_arrival *arrival)
 }
 
 /* Afterwards all headers lie side by side, those of IP and UDP before them. */
-static bool decode(struct bellhop_arrival *arrival)
+bool bellhop_wire_headers(struct bellhop_arrival *arrival)
 {
 	struct sk_buff *skb = arrival->skb;
 	u32 length, headers;
@@ -93,7 +94,7 @@ static bool is_for_device(const struct bellhop_arrival *arrival)
 /* Why it is nobody's, or BELLHOP_COUNTERS. */
 static enum bellhop_counter check(struct bellhop_arrival *arrival)
 {
-	if (!decode(arrival))
+	if (!bellhop_wire_headers(arrival))
 		return BELLHOP_COUNTER_DROPPED_MALFORMED;
 	if (!has_icrc(arrival))
 		return BELLHOP_COUNTER_DROPPED_ICRC;
@@ -106,9 +107,15 @@ static enum bellhop_counter check(struct bellhop_arrival *arrival)
 
 static enum bellhop_counter hand_over(const struct bellhop_arrival *arrival)
 {
-	if (bellhop_bth_row(arrival->transport.opcode)->service == BELLHOP_SERVICE_UD)
+	switch (bellhop_bth_row(arrival->transport.opcode)->service) {
+	case BELLHOP_SERVICE_UD:
 		return bellhop_datagram_receive(arrival);
-	return BELLHOP_COUNTER_DROPPED_STATE;
+	case BELLHOP_SERVICE_RC:
+	case BELLHOP_SERVICE_UC:
+		return bellhop_stream_receive(arrival);
+	default:
+		return BELLHOP_COUNTER_DROPPED_STATE;
+	}
 }
 
 int bellhop_wire_receive(struct sock *sk, struct sk_buff *skb)

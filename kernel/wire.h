@@ -46,6 +46,15 @@ struct bellhop_arrival {
 int bellhop_wire_receive(struct sock *sk, struct sk_buff *skb);
 
 /**
+ * bellhop_wire_headers() - reads the headers of a packet again
+ * @arrival: @skb is set, of a packet that was good; the rest is filled in
+ *
+ * Context: any.
+ * Return: false if it is none, which it is.
+ */
+bool bellhop_wire_headers(struct bellhop_arrival *arrival);
+
+/**
  * bellhop_wire_header() - the header that a datagram's receiver finds before the payload
  * @arrival: the packet
  * @grh: filled in; of an IPv4 header the last 20 bytes, behind zeros (IBA A17.4.4)

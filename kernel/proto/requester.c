@@ -198,7 +198,13 @@ static struct bellhop_requester_plan try_again(struct bellhop_requester *request
 	if (plan.give_up)
 		return fail(BELLHOP_REASON_SILENT);
 	go_back(requester);
-	requester->deadline_ns = now_ns + plan.wait_ns;
+	/*
+	 * A responder that is slow is not helped by hearing everything once more: up to four times
+	 * as long is still as it was told (IBA 9.7.6.1.3).
+	 */
+	requester->deadline_ns =
+		now_ns +
+		(plan.wait_ns << (requester->retry.silent < 4 ? requester->retry.silent / 2 : 2));
 	return just(BELLHOP_REQUESTER_GO_ON);
 }
 
@@ -365,4 +371,30 @@ bool bellhop_requester_done(struct bellhop_requester *requester, u32 *request)
 		return false;
 	*request = requester->oldest++ & (requester->depth - 1);
 	return true;
+}
+
+bool bellhop_requester_abandon(struct bellhop_requester *requester, u32 *request)
+{
+	if (requester->oldest == requester->newest)
+		return false;
+	if (requester->unacked == requester->oldest)
+		requester->unacked++;
+	*request = requester->oldest++ & (requester->depth - 1);
+	/* Nothing is sent any more, and no time waited for. */
+	requester->una = requester->end;
+	requester->sent = requester->end;
+	requester->high = requester->end;
+	requester->sending = requester->newest;
+	requester->deadline_ns = 0;
+	requester->resume_ns = 0;
+	return true;
+}
+
+void bellhop_requester_rest(struct bellhop_requester *requester, u64 until_ns)
+{
+	go_back(requester);
+	/* It is no try that failed. */
+	bellhop_retry_progress(&requester->retry);
+	requester->deadline_ns = 0;
+	requester->resume_ns = until_ns;
 }

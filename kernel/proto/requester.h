@@ -213,6 +213,40 @@ struct bellhop_requester_plan bellhop_requester_expire(struct bellhop_requester 
 bool bellhop_requester_done(struct bellhop_requester *requester, u32 *request);
 
 /**
+ * bellhop_requester_oldest() - the place of the oldest request
+ * @requester: has begun, and has one
+ */
+static inline u32 bellhop_requester_oldest(const struct bellhop_requester *requester)
+{
+	return requester->oldest & (requester->depth - 1);
+}
+
+/**
+ * bellhop_requester_abandon() - takes the oldest request off, complete or not
+ * @requester: has begun, and will not go on
+ * @request: its place
+ *
+ * Return: false if there is none.
+ */
+bool bellhop_requester_abandon(struct bellhop_requester *requester, u32 *request);
+
+/**
+ * bellhop_requester_rest() - the payload of the packet that came last cannot be had yet
+ * @requester: bellhop_requester_next() gave it, and it was not sent
+ * @until_ns: when to try again
+ */
+void bellhop_requester_rest(struct bellhop_requester *requester, u64 until_ns);
+
+/**
+ * bellhop_requester_rouse() - a rest is over before its time
+ * @requester: has begun
+ */
+static inline void bellhop_requester_rouse(struct bellhop_requester *requester)
+{
+	requester->resume_ns = 0;
+}
+
+/**
  * bellhop_requester_wake_ns() - when it wants to hear of time
  * @requester: has begun
  *

@@ -59,3 +59,26 @@ u8 bellhop_segment_response_opcode(enum bellhop_service service, bool first, boo
 {
 	return bellhop_segment_service(service) | responses[place(first, last)];
 }
+
+u8 bellhop_segment_wr(u8 opcode)
+{
+	const struct bellhop_bth *row = bellhop_bth_row(opcode);
+
+	switch (row->operation) {
+	case BELLHOP_OPERATION_SEND:
+		if (row->headers & BELLHOP_HAS_IETH)
+			return BELLHOP_WR_SEND_WITH_INV;
+		return row->headers & BELLHOP_HAS_IMMDT ? BELLHOP_WR_SEND_WITH_IMM
+							: BELLHOP_WR_SEND;
+	case BELLHOP_OPERATION_WRITE:
+		return row->headers & BELLHOP_HAS_IMMDT ? BELLHOP_WR_RDMA_WRITE_WITH_IMM
+							: BELLHOP_WR_RDMA_WRITE;
+	case BELLHOP_OPERATION_READ:
+		return BELLHOP_WR_RDMA_READ;
+	case BELLHOP_OPERATION_ATOMIC_WRITE:
+		return BELLHOP_WR_ATOMIC_WRITE;
+	default:
+		return (opcode & 31u) == BELLHOP_BTH_COMPARE_SWAP ? BELLHOP_WR_ATOMIC_CMP_AND_SWP
+								  : BELLHOP_WR_ATOMIC_FETCH_AND_ADD;
+	}
+}

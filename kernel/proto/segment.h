@@ -61,6 +61,15 @@ u8 bellhop_segment_opcode(enum bellhop_service service, u8 wr, bool first, bool 
 u8 bellhop_segment_response_opcode(enum bellhop_service service, bool first, bool last);
 
 /**
+ * bellhop_segment_wr() - what a packet of a request is a part of
+ * @opcode: enum bellhop_bth_opcode, of a request that is supported
+ *
+ * What only the last packet says is not known of the others: they are of the plain operation.
+ * Return: enum bellhop_wr_opcode.
+ */
+u8 bellhop_segment_wr(u8 opcode);
+
+/**
  * bellhop_segment_service() - the part of an opcode that is the service's
  * @service: of the QP; not one of frames
  */

@@ -334,12 +334,16 @@ TEST_F(requester, expire__tries_as_often_as_it_may)
 
 	bellhop_requester_post(&r, BELLHOP_WR_SEND, 1, 0);
 	EXPECT_EQ(sent().size(), 1u);
-	for (;; tries++) {
-		EXPECT_EQ(bellhop_requester_wake_ns(&r), now + 8192);
-		EXPECT_EQ(bellhop_requester_expire(&r, now + 8191).verdict, BELLHOP_REQUESTER_DROP);
-		now += 8192;
+	/* Each time longer, and never more than four times as long as it was told. */
+	for (u64 wait : { 1u, 2u, 2u }) {
+		wait *= 8192;
+		EXPECT_EQ(bellhop_requester_wake_ns(&r), now + wait);
+		EXPECT_EQ(bellhop_requester_expire(&r, now + wait - 1).verdict,
+			  BELLHOP_REQUESTER_DROP);
+		now += wait;
 		if (bellhop_requester_expire(&r, now).verdict == BELLHOP_REQUESTER_FAIL)
 			break;
+		tries++;
 		EXPECT_EQ(sent(now).size(), 1u);
 	}
 	/* IBA 9.7.6.1.3: the first, and retry_cnt more. */
@@ -382,4 +386,39 @@ TEST_F(requester, post__more_numbers_than_there_are)
 		ASSERT_EQ(sent().size(), 32u);
 		ASSERT_EQ(hear(ahead + 31, ack).verdict, BELLHOP_REQUESTER_GO_ON);
 	}
+}
+
+TEST_F(requester, abandon__takes_off_what_is_not_complete)
+{
+	u32 request;
+
+	for (int i = 0; i < 3; i++)
+		bellhop_requester_post(&r, BELLHOP_WR_SEND, 1, 0);
+	sent();
+	hear(0, ack);
+	ASSERT_TRUE(bellhop_requester_done(&r, &request));
+	EXPECT_EQ(bellhop_requester_oldest(&r), 1u);
+	for (u32 i : { 1u, 2u }) {
+		ASSERT_TRUE(bellhop_requester_abandon(&r, &request));
+		EXPECT_EQ(request, i);
+		EXPECT_FALSE(bellhop_requester_done(&r, &request));
+		EXPECT_TRUE(sent().empty());
+		EXPECT_EQ(hear(i, ack).verdict, BELLHOP_REQUESTER_DROP);
+		EXPECT_EQ(bellhop_requester_wake_ns(&r), 0u);
+	}
+	EXPECT_FALSE(bellhop_requester_abandon(&r, &request));
+}
+
+TEST_F(requester, rest__sends_the_same_again_later_or_when_roused)
+{
+	bellhop_requester_post(&r, BELLHOP_WR_SEND, 2 * kMtu, 0);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(sent().size(), 2u);
+		bellhop_requester_rest(&r, kNow + 100);
+		EXPECT_TRUE(sent(kNow + 99).empty());
+		EXPECT_EQ(bellhop_requester_wake_ns(&r), kNow + 100);
+		bellhop_requester_rouse(&r);
+	}
+	EXPECT_EQ(sent().size(), 2u);
+	EXPECT_EQ(r.retry.silent, 1);
 }

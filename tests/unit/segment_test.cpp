@@ -85,3 +85,20 @@ TEST(segment, service__that_of_datagrams)
 {
 	EXPECT_EQ(bellhop_segment_service(BELLHOP_SERVICE_UD), BELLHOP_BTH_UD);
 }
+
+TEST(segment, wr__is_what_the_last_packet_was_made_of)
+{
+	for (u8 wr = 0; wr < BELLHOP_OPCODES; wr++) {
+		const bellhop_opcode *op = bellhop_opcode_row(wr);
+
+		if (!(op->services & BELLHOP_SERVICE_RC) || (op->traits & BELLHOP_OP_LOCAL))
+			continue;
+		for (bool first : { false, true })
+			EXPECT_EQ(bellhop_segment_wr(bellhop_segment_opcode(BELLHOP_SERVICE_RC, wr,
+									    first, true)),
+				  wr);
+	}
+	EXPECT_EQ(bellhop_segment_wr(BELLHOP_BTH_SEND_FIRST), BELLHOP_WR_SEND);
+	EXPECT_EQ(bellhop_segment_wr(BELLHOP_BTH_UC | BELLHOP_BTH_WRITE_MIDDLE),
+		  BELLHOP_WR_RDMA_WRITE);
+}

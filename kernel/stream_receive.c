@@ -303,7 +303,7 @@ bool bellhop_stream_reply(u32 qpn)
 	struct bellhop_path path;
 	struct bellhop_route route;
 	struct sk_buff *skb;
-	bool more = true;
+	bool more = slot;
 	int left;
 
 	for (left = REPLY_PACKETS; left && more; left--) {

@@ -98,6 +98,11 @@ static enum bellhop_reason place_answer(struct bellhop_qp *qp,
 	return reason;
 }
 
+static bool is_alive(const struct bellhop_qp *qp)
+{
+	return !bellhop_state_flushes_sends(bellhop_qp_state(qp));
+}
+
 static void act(struct bellhop_qp *qp, const struct bellhop_requester_plan *plan,
 		struct bellhop_arrival *arrival, u64 now)
 {
@@ -106,7 +111,7 @@ static void act(struct bellhop_qp *qp, const struct bellhop_requester_plan *plan
 	collect(qp);
 	if (plan->verdict == BELLHOP_REQUESTER_FAIL)
 		fail(qp, bellhop_responder_refuse(plan->reason)->requester, plan->reason);
-	if (plan->verdict != BELLHOP_REQUESTER_PLACE)
+	if (plan->verdict != BELLHOP_REQUESTER_PLACE || !is_alive(qp))
 		return;
 	reason = place_answer(qp, plan, arrival);
 	/* As if it had been lost: it is asked for again. */
@@ -130,11 +135,6 @@ static void hear(struct bellhop_qp *qp, struct sk_buff *skb, u64 now)
 		act(qp, &plan, &arrival, now);
 	}
 	consume_skb(skb);
-}
-
-static bool is_alive(const struct bellhop_qp *qp)
-{
-	return !bellhop_state_flushes_sends(bellhop_qp_state(qp));
 }
 
 static bool hear_all(struct bellhop_qp *qp, struct bellhop_share *share, u64 now)

@@ -51,7 +51,6 @@ struct bellhop_stream *bellhop_stream_create(struct bellhop_qp *qp, const struct
 			   : 0;
 	const int needed = IB_QP_AV | IB_QP_DEST_QPN | IB_QP_PATH_MTU | IB_QP_RQ_PSN;
 	struct bellhop_stream *stream;
-	u32 mtu;
 
 	if ((mask & needed) != needed || !(rdma_ah_get_ah_flags(&attr->ah_attr) & IB_AH_GRH) ||
 	    !has_stream(qp, attr))
@@ -59,22 +58,19 @@ struct bellhop_stream *bellhop_stream_create(struct bellhop_qp *qp, const struct
 	stream = kvzalloc(struct_size(stream, kept, keep), GFP_KERNEL);
 	if (!stream)
 		return ERR_PTR(-ENOMEM);
-	mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	set_path(&stream->path, qp, attr);
 	skb_queue_head_init(&stream->answers);
 	stream->requester.requests = stream->requests;
 	stream->requester.depth = BELLHOP_STREAM_DEPTH;
 	stream->requester.window = BELLHOP_STREAM_WINDOW;
 	stream->requester.service = qp->send.limits.service;
-	stream->requester.mtu = mtu;
+	stream->requester.mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	stream->acceptor.service = qp->recv.rules.service;
-	stream->acceptor.mtu = mtu;
+	stream->acceptor.mtu = stream->requester.mtu;
 	stream->acceptor.replies.queue = stream->replies;
 	stream->acceptor.replies.depth = BELLHOP_STREAM_REPLIES;
 	stream->acceptor.replies.kept = stream->kept;
 	stream->acceptor.replies.keep = keep;
-	stream->acceptor.replies.service = qp->recv.rules.service;
-	stream->acceptor.replies.mtu = mtu;
 	return stream;
 }
 

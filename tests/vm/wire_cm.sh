@@ -59,6 +59,14 @@ asked() {
 	pair cm udaddy -b $1 -- $inside udaddy -s $1 -b $2
 }
 
+# connected ADDRESS_HERE ADDRESS_THERE: connections, with the server on each side in turn.
+connected() {
+	pair cm $inside rping -s -a $2 -C 20 -V -- rping -c -a $2 -C 20 -V &&
+		pair cm rping -s -a $1 -C 20 -V -- $inside rping -c -a $1 -C 20 -V &&
+		pair cm $inside ucmatose -b $2 -c 4 -- ucmatose -s $2 -b $1 -c 4 &&
+		pair cm ucmatose -b $1 -c 4 -- $inside ucmatose -s $1 -b $2 -c 4
+}
+
 log_says() {
 	dmesg | grep -F -- "$1"
 }
@@ -70,6 +78,7 @@ ok 'bell1' add_far
 for address in '10.9.0.1 10.9.0.2' 'fd00:9::1 fd00:9::2'; do
 	ok "udaddy to bellhop: $address" answered $address
 	ok "udaddy from bellhop: $address" asked $address
+	ok "rping and ucmatose: $address" connected $address
 done
 ok "mckey $group to bellhop" grouped
 
@@ -82,8 +91,10 @@ ok 'now it has the port' run rdma link add bell2 type bellhop netdev near0
 ok 'which rdma_rxe cannot have' fails modprobe rdma_rxe
 ok 'bell2 has an address' has bell2 0a09:0001
 ok "udaddy between bellhops" answered 10.9.0.1 10.9.0.2
+ok "rping and ucmatose between bellhops" connected 10.9.0.1 10.9.0.2
 ok "mckey $group between bellhops" grouped
 ok 'bell2 goes' run rdma link delete bell2
 ok 'rdma_rxe has the port again' run modprobe rdma_rxe
 ok 'and goes for good' run rmmod rdma_rxe
+ok 'the other host goes' run ip netns delete far
 finish

@@ -43,30 +43,43 @@ step() {
 	echo "$name: $ok passed, $bad failed, $((SECONDS - start)) s"
 }
 
-# It takes long, and a guest leaves a third of two processors idle: it runs beside the others, who come first.
-linted() {
+# beside NAME PID COMMAND...: runs it in the background once PID, if there is one, has ended. Guests leave a third
+# of two processors idle: what can wait runs beside them, and they come first. Sets the variable NAME to its pid.
+beside() {
+	local name=$1 log=$logs/$1.beside previous=$2
+	shift 2
+	{
+		[ -z "$previous" ] || tail --pid="$previous" -f /dev/null
+		exec nice -n 15 "$@"
+	} >"$log" 2>&1 </dev/null &
+	printf -v "$name" %s $!
+}
+
+# ended NAME PID: what ran beside the others.
+ended() {
 	local status=0
-	wait "$lint" || status=$?
-	cat $logs/beside.log
+	wait "$2" || status=$?
+	cat "$logs/$1.beside"
 	return $status
 }
 
 step layers scripts/check-layers.sh
 step style scripts/check-style.sh
 step build make -j2 all
-nice -n 19 scripts/lint.sh >$logs/beside.log 2>&1 </dev/null &
-lint=$!
+lint='' fuzz=''
+beside lint '' scripts/lint.sh
+beside fuzz "$lint" make -j2 -C tests/fuzz check
 step unit make -j2 -C tests/unit check
 step coverage make -j2 -C tests/unit coverage
 sed -n '/^Filename/,$s/^/    /p' $logs/coverage.log
 step models make -j2 -C tests/models check
-step fuzz make -j2 -C tests/fuzz check
 step vm scripts/vm-run.sh bookworm
-step lint linted
 if [ -n "${CHECK_DEBUG:-}" ]; then
 	read -ra debug_tests <<<"$CHECK_DEBUG"
 	step debug scripts/vm-run.sh bookworm-debug "${debug_tests[@]}"
 fi
+step lint ended lint "$lint"
+step fuzz ended fuzz "$fuzz"
 for name in "${bad_steps[@]}"; do
 	echo "$name:"
 	tail -n 80 "$logs/$name.log" | sed 's/^/    /'

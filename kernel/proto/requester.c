@@ -78,10 +78,24 @@ static u32 read_packets(const struct bellhop_request *request, u32 packet)
 	return (end < request->packets ? end : request->packets) - packet;
 }
 
+static void arm_probe(struct bellhop_requester *requester, u64 now_ns)
+{
+	u64 timeout = bellhop_rtt_timeout_ns(&requester->rtt) << requester->probes;
+
+	requester->probe_ns = requester->probes < BELLHOP_REQUESTER_PROBES ? now_ns + timeout : 0;
+}
+
 static void arm(struct bellhop_requester *requester, u64 now_ns)
 {
 	/* Each try waits once, so the first is one of them. */
 	requester->deadline_ns = now_ns + bellhop_retry_silent(&requester->retry).wait_ns;
+	arm_probe(requester, now_ns);
+}
+
+static void disarm(struct bellhop_requester *requester)
+{
+	requester->deadline_ns = 0;
+	requester->probe_ns = 0;
 }
 
 /* All before @una is acknowledged now. */
@@ -97,7 +111,9 @@ static void advance(struct bellhop_requester *requester, u64 una, u64 now_ns)
 	}
 	requester->gone_back = false;
 	bellhop_retry_progress(&requester->retry);
-	requester->deadline_ns = 0;
+	bellhop_rtt_hear(&requester->rtt, una, now_ns);
+	requester->probes = 0;
+	disarm(requester);
 	if (requester->sent > una)
 		arm(requester, now_ns);
 }
@@ -142,20 +158,21 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 			    struct bellhop_request_packet *packet)
 {
 	struct bellhop_request *request = at(requester, requester->sending);
+	u64 position = requester->sent;
 	u32 number;
 
-	if (requester->sent == requester->end || now_ns < requester->resume_ns ||
+	if (position == requester->end || now_ns < requester->resume_ns ||
 	    !may_send(requester, request))
 		return false;
 	requester->resume_ns = 0;
-	number = (u32)(requester->sent - request->first);
+	number = (u32)(position - request->first);
 	*packet = (struct bellhop_request_packet){
 		.request = requester->sending & (requester->depth - 1),
-		.psn = requester->sent & BELLHOP_PSN_MASK,
+		.psn = position & BELLHOP_PSN_MASK,
 		.offset = number * requester->mtu,
 		.first = !number,
 		.last = number == request->packets - 1,
-		.again = requester->sent < requester->high,
+		.again = position < requester->high,
 	};
 	packet->opcode = bellhop_segment_opcode(requester->service, request->wr, packet->first,
 						packet->last);
@@ -177,6 +194,8 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 		return true;
 	}
 	packet->ack_request = !has_answer(request) && asks_for_ack(requester);
+	if (!packet->again && (packet->ack_request || has_answer(request)))
+		bellhop_rtt_send(&requester->rtt, position, now_ns);
 	if (!requester->deadline_ns)
 		arm(requester, now_ns);
 	return true;
@@ -189,6 +208,7 @@ static void go_back(struct bellhop_requester *requester)
 	requester->reads = 0;
 	requester->unasked = 0;
 	requester->gone_back = true;
+	bellhop_rtt_forget(&requester->rtt);
 }
 
 static struct bellhop_requester_plan try_again(struct bellhop_requester *requester, u64 now_ns)
@@ -205,6 +225,7 @@ static struct bellhop_requester_plan try_again(struct bellhop_requester *request
 	requester->deadline_ns =
 		now_ns +
 		(plan.wait_ns << (requester->retry.silent < 4 ? requester->retry.silent / 2 : 2));
+	arm_probe(requester, now_ns);
 	return just(BELLHOP_REQUESTER_GO_ON);
 }
 
@@ -240,7 +261,7 @@ static struct bellhop_requester_plan wait_until_ready(struct bellhop_requester *
 	if (plan.give_up)
 		return fail(BELLHOP_REASON_RNR);
 	go_back(requester);
-	requester->deadline_ns = 0;
+	disarm(requester);
 	requester->resume_ns = now_ns + plan.wait_ns;
 	return just(BELLHOP_REQUESTER_GO_ON);
 }
@@ -360,9 +381,14 @@ void bellhop_requester_placed(struct bellhop_requester *requester, u64 now_ns)
 struct bellhop_requester_plan bellhop_requester_expire(struct bellhop_requester *requester,
 						       u64 now_ns)
 {
-	if (!requester->deadline_ns || now_ns < requester->deadline_ns)
+	if (requester->deadline_ns && now_ns >= requester->deadline_ns)
+		return try_again(requester, now_ns);
+	if (!requester->probe_ns || now_ns < requester->probe_ns)
 		return just(BELLHOP_REQUESTER_DROP);
-	return try_again(requester, now_ns);
+	requester->probes++;
+	go_back(requester);
+	arm_probe(requester, now_ns);
+	return just(BELLHOP_REQUESTER_GO_ON);
 }
 
 bool bellhop_requester_done(struct bellhop_requester *requester, u32 *request)
@@ -385,7 +411,7 @@ bool bellhop_requester_abandon(struct bellhop_requester *requester, u32 *request
 	requester->sent = requester->end;
 	requester->high = requester->end;
 	requester->sending = requester->newest;
-	requester->deadline_ns = 0;
+	disarm(requester);
 	requester->resume_ns = 0;
 	return true;
 }
@@ -395,6 +421,6 @@ void bellhop_requester_rest(struct bellhop_requester *requester, u64 until_ns)
 	go_back(requester);
 	/* It is no try that failed. */
 	bellhop_retry_progress(&requester->retry);
-	requester->deadline_ns = 0;
+	disarm(requester);
 	requester->resume_ns = until_ns;
 }

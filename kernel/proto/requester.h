@@ -9,6 +9,7 @@
  *
  * Requests stand in a queue, and their packets in a row: each has a position, of which the PSN is
  * the low 24 bits. After a loss the requester goes back: what lies before its way, it walks again.
+ * It does so, too, when nobody has answered for longer than usual: then, nothing has failed yet.
  * A service that is not reliable hears of no loss, and all is complete that was sent.
  */
 #ifndef BELLHOP_PROTO_REQUESTER_H
@@ -16,11 +17,14 @@
 
 #include "base.h"
 #include "retry.h"
+#include "rtt.h"
 #include "service.h"
 #include "transport.h"
 
 /* Packets under way whose acknowledgment nobody has asked for, at most. */
 #define BELLHOP_REQUESTER_ACK_EVERY 16u
+/* How often packets are sent again before their time, each time after twice as long. */
+#define BELLHOP_REQUESTER_PROBES 6u
 
 /**
  * struct bellhop_request - a message
@@ -58,6 +62,9 @@ struct bellhop_request {
  * @reads: reads and atomics between @una and @sent
  * @unasked: packets sent since an acknowledgment was asked for
  * @gone_back: for the sake of @una: what comes out of order is no news
+ * @rtt: how long the responder takes
+ * @probes: how often packets were sent again before their time, without an answer since
+ * @probe_ns: when they will be; 0 is never
  * @deadline_ns: when an answer is overdue; 0 is never
  * @resume_ns: the responder was not ready: nothing is sent before; 0 is at once
  */
@@ -80,6 +87,9 @@ struct bellhop_requester {
 	u32 reads;
 	u32 unasked;
 	bool gone_back;
+	struct bellhop_rtt rtt;
+	u32 probes;
+	u64 probe_ns;
 	u64 deadline_ns;
 	u64 resume_ns;
 };
@@ -255,7 +265,11 @@ static inline void bellhop_requester_rouse(struct bellhop_requester *requester)
  */
 static inline u64 bellhop_requester_wake_ns(const struct bellhop_requester *requester)
 {
-	return requester->resume_ns ? requester->resume_ns : requester->deadline_ns;
+	if (requester->resume_ns)
+		return requester->resume_ns;
+	return requester->probe_ns && requester->probe_ns < requester->deadline_ns
+		       ? requester->probe_ns
+		       : requester->deadline_ns;
 }
 
 #endif /* BELLHOP_PROTO_REQUESTER_H */

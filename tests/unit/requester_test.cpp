@@ -350,6 +350,48 @@ TEST_F(requester, expire__tries_as_often_as_it_may)
 	EXPECT_EQ(tries, 3u);
 }
 
+TEST_F(requester, expire__sends_again_long_before_patience_is_over)
+{
+	constexpr u64 kMs = 1000000;
+	u64 now = kNow;
+
+	r.retry.timeout = 18; /* a second */
+	bellhop_requester_post(&r, BELLHOP_WR_SEND, 3 * kMtu, 0);
+	ASSERT_EQ(sent().size(), 3u);
+	for (u32 i = 0; i < BELLHOP_REQUESTER_PROBES; i++) {
+		const u64 wait = 4 * kMs << i;
+
+		ASSERT_EQ(bellhop_requester_wake_ns(&r), now + wait);
+		EXPECT_EQ(bellhop_requester_expire(&r, now + wait - 1).verdict,
+			  BELLHOP_REQUESTER_DROP);
+		now += wait;
+		EXPECT_EQ(bellhop_requester_expire(&r, now).verdict, BELLHOP_REQUESTER_GO_ON);
+		EXPECT_EQ(sent(now).size(), 3u);
+		EXPECT_EQ(r.retry.silent, 1u) << "it is no try that failed";
+	}
+	EXPECT_EQ(bellhop_requester_wake_ns(&r), kNow + 1073741824u);
+}
+
+TEST_F(requester, expire__is_as_patient_as_the_responder_is_slow)
+{
+	constexpr u64 kMs = 1000000;
+
+	r.retry.timeout = 18;
+	bellhop_requester_post(&r, BELLHOP_WR_SEND, 1, 0);
+	sent();
+	EXPECT_EQ(hear(0, ack, kNow + 2 * kMs).verdict, BELLHOP_REQUESTER_GO_ON);
+	EXPECT_EQ(bellhop_requester_wake_ns(&r), 0u);
+	bellhop_requester_post(&r, BELLHOP_WR_SEND, 1, 0);
+	sent(10 * kMs);
+	EXPECT_EQ(bellhop_requester_wake_ns(&r), 16 * kMs);
+	EXPECT_EQ(bellhop_requester_expire(&r, 16 * kMs).verdict, BELLHOP_REQUESTER_GO_ON);
+	sent(16 * kMs);
+	/* Which of the two it answers is not known. */
+	hear(1, ack, 17 * kMs);
+	EXPECT_EQ(r.rtt.smoothed_ns, 2 * kMs);
+	EXPECT_EQ(r.probes, 0u);
+}
+
 TEST_F(requester, expire__progress_gives_new_patience)
 {
 	bellhop_requester_post(&r, BELLHOP_WR_RDMA_WRITE, 3 * kMtu, 0);

@@ -30,6 +30,7 @@ void bellhop_acceptor_begin(struct bellhop_acceptor *acceptor, u32 psn)
 		.service = acceptor->service,
 		.mtu = acceptor->mtu,
 		.expected = psn,
+		.asked = psn,
 	};
 	acceptor->replies.service = acceptor->service;
 	acceptor->replies.mtu = acceptor->mtu;
@@ -79,6 +80,31 @@ static struct bellhop_acceptor_plan miss(struct bellhop_acceptor *acceptor)
 	acceptor->is_waiting = true;
 	nak(acceptor, BELLHOP_SYNDROME_NAK, BELLHOP_NAK_PSN_SEQUENCE_ERROR);
 	return just(BELLHOP_ACCEPTOR_REPLY);
+}
+
+/* Asks for what is missing before the first that is kept, once: a requester has its timers. */
+static void ask(struct bellhop_acceptor *acceptor)
+{
+	u32 gap = bellhop_stash_gap(&acceptor->stash, acceptor->expected);
+
+	if (!gap || bellhop_psn_before(acceptor->expected, acceptor->asked) ||
+	    !bellhop_replies_have_room(&acceptor->replies))
+		return;
+	if (gap > BELLHOP_SYNDROME_REPAIR_PACKETS)
+		gap = BELLHOP_SYNDROME_REPAIR_PACKETS;
+	acceptor->asked = bellhop_psn_add(acceptor->expected, gap);
+	nak(acceptor, BELLHOP_SYNDROME_REPAIR, gap - 1);
+}
+
+/* Whatever it is: it is looked at when it can be executed. */
+static struct bellhop_acceptor_plan keep(struct bellhop_acceptor *acceptor, u32 psn)
+{
+	struct bellhop_acceptor_plan plan = just(BELLHOP_ACCEPTOR_KEEP);
+
+	if (!bellhop_stash_put(&acceptor->stash, acceptor->expected, psn, &plan.place))
+		return just(BELLHOP_ACCEPTOR_DROP);
+	ask(acceptor);
+	return plan;
 }
 
 /* It was executed before (IBA 9.7.4.1.2): what it was answered is said again, if it is known. */
@@ -218,9 +244,17 @@ struct bellhop_acceptor_plan bellhop_acceptor_receive(struct bellhop_acceptor *a
 	/* The requester will ask again. */
 	if (!bellhop_replies_have_room(&acceptor->replies))
 		return just(BELLHOP_ACCEPTOR_DROP);
+	if (ahead > 0 && transport->repairs && !acceptor->is_waiting)
+		return keep(acceptor, transport->psn);
 	if (ahead > 0)
 		return miss(acceptor);
 	return ahead < 0 ? repeat(acceptor, transport) : take(acceptor, transport);
+}
+
+static void pass(struct bellhop_acceptor *acceptor, u32 packets)
+{
+	bellhop_stash_pass(&acceptor->stash, acceptor->expected, packets);
+	acceptor->expected = bellhop_psn_add(acceptor->expected, packets);
 }
 
 static void answer(struct bellhop_acceptor *acceptor, const struct bellhop_acceptor_plan *plan,
@@ -247,12 +281,12 @@ static void answer(struct bellhop_acceptor *acceptor, const struct bellhop_accep
 		reply.kind = BELLHOP_REPLY_DONE;
 		break;
 	default:
-		acceptor->expected = bellhop_psn_add(acceptor->expected, 1);
+		pass(acceptor, 1);
 		if (transport->ack_request)
 			ack(acceptor);
 		return;
 	}
-	acceptor->expected = bellhop_psn_add(acceptor->expected, reply.packets);
+	pass(acceptor, reply.packets);
 	bellhop_replies_add(&acceptor->replies, &reply);
 }
 
@@ -275,6 +309,19 @@ void bellhop_acceptor_commit(struct bellhop_acceptor *acceptor,
 		answer(acceptor, plan, transport, original);
 	else
 		acceptor->expected = bellhop_psn_add(transport->psn, 1);
+}
+
+void bellhop_acceptor_lose(struct bellhop_acceptor *acceptor, u32 place)
+{
+	bellhop_stash_take(&acceptor->stash, place, &place);
+}
+
+bool bellhop_acceptor_resume(struct bellhop_acceptor *acceptor, u32 *place)
+{
+	if (bellhop_stash_take(&acceptor->stash, acceptor->expected, place))
+		return true;
+	ask(acceptor);
+	return false;
 }
 
 void bellhop_acceptor_refuse(struct bellhop_acceptor *acceptor, enum bellhop_reason reason,

@@ -3,11 +3,13 @@
  * acceptor.h: what a connected QP makes of the packets of requests (IBA 9.7.4, 9.8.2.2).
  *
  *	receive --> EXECUTE: the caller checks keys and moves bytes --> commit, or refuse
+ *	        --> KEEP: something before it was not here, and the requester can do with it
  *	        --> REPLY: it was here before, or something before it was not
  *	        --> REFUSE: it breaks the rules
  *	        --> DROP
  *
- * After each of them but DROP @replies may have packets to be sent.
+ * After each of them but DROP @replies may have packets to be sent, and after a commit there may be
+ * packets that were kept to be received.
  */
 #ifndef BELLHOP_PROTO_ACCEPTOR_H
 #define BELLHOP_PROTO_ACCEPTOR_H
@@ -15,6 +17,7 @@
 #include "base.h"
 #include "replies.h"
 #include "service.h"
+#include "stash.h"
 #include "transport.h"
 
 /**
@@ -30,6 +33,8 @@
  * @rkey: of a write: their key
  * @address: of a write: where they go
  * @is_waiting: the requester was told what is missing; to say so again is of no use
+ * @stash: which packets are kept
+ * @asked: the packets before this one were asked for again
  */
 struct bellhop_acceptor {
 	struct bellhop_replies replies;
@@ -43,11 +48,14 @@ struct bellhop_acceptor {
 	u32 rkey;
 	u64 address;
 	bool is_waiting;
+	struct bellhop_stash stash;
+	u32 asked;
 };
 
 enum bellhop_acceptor_verdict {
 	BELLHOP_ACCEPTOR_DROP,
 	BELLHOP_ACCEPTOR_REPLY,
+	BELLHOP_ACCEPTOR_KEEP,
 	BELLHOP_ACCEPTOR_REFUSE,
 	BELLHOP_ACCEPTOR_EXECUTE,
 };
@@ -66,6 +74,7 @@ enum bellhop_acceptor_verdict {
  * @rkey: of what has an address: its key
  * @address: of what has an address: where the message begins
  * @reason: to refuse: why
+ * @place: to keep: where; what is there is of no use any more
  */
 struct bellhop_acceptor_plan {
 	enum bellhop_acceptor_verdict verdict;
@@ -80,6 +89,7 @@ struct bellhop_acceptor_plan {
 	u32 rkey;
 	u64 address;
 	enum bellhop_reason reason;
+	u32 place;
 };
 
 /**
@@ -95,7 +105,8 @@ void bellhop_acceptor_begin(struct bellhop_acceptor *acceptor, u32 psn);
  * @acceptor: has begun
  * @transport: its headers; its opcode is not a response's
  *
- * Return: what to do. Nothing has changed but for @replies and, if it abandons, the message.
+ * Return: what to do. Nothing has changed but for @replies, what is kept, and, if it abandons, the
+ * message.
  */
 struct bellhop_acceptor_plan bellhop_acceptor_receive(struct bellhop_acceptor *acceptor,
 						      const struct bellhop_transport *transport);
@@ -110,6 +121,22 @@ struct bellhop_acceptor_plan bellhop_acceptor_receive(struct bellhop_acceptor *a
 void bellhop_acceptor_commit(struct bellhop_acceptor *acceptor,
 			     const struct bellhop_acceptor_plan *plan,
 			     const struct bellhop_transport *transport, u64 original);
+
+/**
+ * bellhop_acceptor_lose() - there is no memory to keep a packet
+ * @acceptor: nothing else was told it since it made the plan
+ * @place: where it was to be kept
+ */
+void bellhop_acceptor_lose(struct bellhop_acceptor *acceptor, u32 place);
+
+/**
+ * bellhop_acceptor_resume() - takes the packet out that can be executed now
+ * @acceptor: a packet was executed
+ * @place: where it is kept: it is to be received like one that has just come
+ *
+ * Return: false if there is none; then @replies may have something to say.
+ */
+bool bellhop_acceptor_resume(struct bellhop_acceptor *acceptor, u32 *place);
 
 /**
  * bellhop_acceptor_refuse() - the packet could not be executed

@@ -38,6 +38,7 @@ const char *const bellhop_counter_names[] = {
 	[BELLHOP_COUNTER_DROPPED_TOO_LONG] = "dropped_too_long",
 	[BELLHOP_COUNTER_DROPPED_NO_ROOM] = "dropped_no_room",
 	[BELLHOP_COUNTER_PACKETS_SENT] = "packets_sent",
+	[BELLHOP_COUNTER_PACKETS_SENT_AGAIN] = "packets_sent_again",
 	[BELLHOP_COUNTER_PACKETS_RECEIVED] = "packets_received",
 	[BELLHOP_COUNTER_DROPPED_NO_ROUTE] = "dropped_no_route",
 	[BELLHOP_COUNTER_DROPPED_MALFORMED] = "dropped_malformed",

@@ -54,6 +54,7 @@ enum bellhop_counter {
 	BELLHOP_COUNTER_DROPPED_NO_ROOM, /* in a queue of the interface */
 	/* Packets to other hosts, and from them; those that are not even looked at further. */
 	BELLHOP_COUNTER_PACKETS_SENT,
+	BELLHOP_COUNTER_PACKETS_SENT_AGAIN,
 	BELLHOP_COUNTER_PACKETS_RECEIVED,
 	BELLHOP_COUNTER_DROPPED_NO_ROUTE,
 	BELLHOP_COUNTER_DROPPED_MALFORMED,

@@ -109,6 +109,8 @@ static void advance(struct bellhop_requester *requester, u64 una, u64 now_ns)
 		requester->sent = una;
 		requester->sending = requester->unacked;
 	}
+	if (requester->repair < una)
+		requester->repair = una;
 	requester->gone_back = false;
 	bellhop_retry_progress(&requester->retry);
 	bellhop_rtt_hear(&requester->rtt, una, now_ns);
@@ -144,30 +146,17 @@ static bool asks_for_ack(struct bellhop_requester *requester)
 	return true;
 }
 
-static void plan_read(struct bellhop_requester *requester, const struct bellhop_request *request,
-		      struct bellhop_request_packet *packet, u32 number)
+/* A packet of the request whose number in the queue is @count; returns how many positions it takes.
+ */
+static u32 plan_packet(const struct bellhop_requester *requester, u32 count, u64 position,
+		       struct bellhop_request_packet *packet)
 {
-	u32 packets = read_packets(request, number);
-	u32 left = request->length - packet->offset;
+	const struct bellhop_request *request = at(requester, count);
+	u32 number = (u32)(position - request->first);
+	u32 packets, left;
 
-	packet->bytes = packets * requester->mtu < left ? packets * requester->mtu : left;
-	requester->sent += packets;
-}
-
-bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
-			    struct bellhop_request_packet *packet)
-{
-	struct bellhop_request *request = at(requester, requester->sending);
-	u64 position = requester->sent;
-	u32 number;
-
-	if (position == requester->end || now_ns < requester->resume_ns ||
-	    !may_send(requester, request))
-		return false;
-	requester->resume_ns = 0;
-	number = (u32)(position - request->first);
 	*packet = (struct bellhop_request_packet){
-		.request = requester->sending & (requester->depth - 1),
+		.request = count & (requester->depth - 1),
 		.psn = position & BELLHOP_PSN_MASK,
 		.offset = number * requester->mtu,
 		.first = !number,
@@ -177,14 +166,47 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 	packet->opcode = bellhop_segment_opcode(requester->service, request->wr, packet->first,
 						packet->last);
 	packet->solicited = packet->last && (request->flags & BELLHOP_SQE_SOLICITED);
+	if (request->wr != BELLHOP_WR_RDMA_READ) {
+		packet->bytes = bellhop_segment_bytes(request->length, requester->mtu, number);
+		return 1;
+	}
+	packets = read_packets(request, number);
+	left = request->length - packet->offset;
+	packet->bytes = packets * requester->mtu < left ? packets * requester->mtu : left;
+	return packets;
+}
+
+/* What is missing is sent without asking whether it may: it was sent before. */
+static bool repair_next(struct bellhop_requester *requester, struct bellhop_request_packet *packet)
+{
+	u32 count = requester->unacked;
+
+	if (requester->repair >= requester->repair_end)
+		return false;
+	while (requester->repair >= end_of(at(requester, count)))
+		count++;
+	requester->repair += plan_packet(requester, count, requester->repair, packet);
+	packet->ack_request =
+		requester->repair >= requester->repair_end && !has_answer(at(requester, count));
+	return true;
+}
+
+bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
+			    struct bellhop_request_packet *packet)
+{
+	const struct bellhop_request *request = at(requester, requester->sending);
+	u64 position = requester->sent;
+
+	if (now_ns < requester->resume_ns)
+		return false;
+	if (repair_next(requester, packet))
+		return true;
+	if (position == requester->end || !may_send(requester, request))
+		return false;
+	requester->resume_ns = 0;
 	if (has_answer(request))
 		requester->reads++;
-	if (request->wr == BELLHOP_WR_RDMA_READ) {
-		plan_read(requester, request, packet, number);
-	} else {
-		packet->bytes = bellhop_segment_bytes(request->length, requester->mtu, number);
-		requester->sent++;
-	}
+	requester->sent += plan_packet(requester, requester->sending, position, packet);
 	if (requester->sent == end_of(request))
 		requester->sending++;
 	if (requester->high < requester->sent)
@@ -208,6 +230,7 @@ static void go_back(struct bellhop_requester *requester)
 	requester->reads = 0;
 	requester->unasked = 0;
 	requester->gone_back = true;
+	requester->repair_end = 0;
 	bellhop_rtt_forget(&requester->rtt);
 }
 
@@ -287,13 +310,25 @@ static struct bellhop_requester_plan hear_nak(struct bellhop_requester *requeste
 	}
 }
 
+/* All before @una has come, and something behind the packets that are missing from there on. */
+static struct bellhop_requester_plan repair(struct bellhop_requester *requester, u32 packets,
+					    u64 now_ns)
+{
+	u64 end = requester->una + packets;
+
+	requester->repair = requester->una;
+	requester->repair_end = end < requester->sent ? end : requester->sent;
+	bellhop_rtt_forget(&requester->rtt);
+	if (requester->deadline_ns)
+		arm_probe(requester, now_ns);
+	return just(BELLHOP_REQUESTER_GO_ON);
+}
+
 static struct bellhop_requester_plan hear(struct bellhop_requester *requester, u8 syndrome,
 					  u64 position, u64 now_ns)
 {
 	enum bellhop_syndrome kind = bellhop_syndrome_kind(syndrome);
 
-	if (kind == BELLHOP_SYNDROME_RESERVED)
-		return just(BELLHOP_REQUESTER_DROP);
 	if (!acknowledge(requester, kind == BELLHOP_SYNDROME_ACK ? position + 1 : position, now_ns))
 		return imply_loss(requester, now_ns);
 	switch (kind) {
@@ -301,6 +336,8 @@ static struct bellhop_requester_plan hear(struct bellhop_requester *requester, u
 		return just(BELLHOP_REQUESTER_GO_ON);
 	case BELLHOP_SYNDROME_RNR_NAK:
 		return wait_until_ready(requester, bellhop_syndrome_value(syndrome), now_ns);
+	case BELLHOP_SYNDROME_REPAIR:
+		return repair(requester, bellhop_syndrome_value(syndrome) + 1, now_ns);
 	default:
 		return hear_nak(requester, bellhop_syndrome_value(syndrome), now_ns);
 	}
@@ -411,6 +448,7 @@ bool bellhop_requester_abandon(struct bellhop_requester *requester, u32 *request
 	requester->sent = requester->end;
 	requester->high = requester->end;
 	requester->sending = requester->newest;
+	requester->repair_end = 0;
 	disarm(requester);
 	requester->resume_ns = 0;
 	return true;

@@ -9,8 +9,9 @@
  *
  * Requests stand in a queue, and their packets in a row: each has a position, of which the PSN is
  * the low 24 bits. After a loss the requester goes back: what lies before its way, it walks again.
- * It does so, too, when nobody has answered for longer than usual: then, nothing has failed yet.
- * A service that is not reliable hears of no loss, and all is complete that was sent.
+ * Where the responder keeps what comes behind the loss, only what it names is sent again.
+ * The requester goes back, too, when nobody has answered for longer than usual: then, nothing has
+ *failed yet. A service that is not reliable hears of no loss, and all is complete that was sent.
  */
 #ifndef BELLHOP_PROTO_REQUESTER_H
 #define BELLHOP_PROTO_REQUESTER_H
@@ -59,6 +60,8 @@ struct bellhop_request {
  * @sent: the next to be sent
  * @high: behind the last that was ever sent
  * @end: behind the last that was posted
+ * @repair: the next that is sent again by itself
+ * @repair_end: and behind the last of them; if that is not more, there are none
  * @reads: reads and atomics between @una and @sent
  * @unasked: packets sent since an acknowledgment was asked for
  * @gone_back: for the sake of @una: what comes out of order is no news
@@ -84,6 +87,8 @@ struct bellhop_requester {
 	u64 sent;
 	u64 high;
 	u64 end;
+	u64 repair;
+	u64 repair_end;
 	u32 reads;
 	u32 unasked;
 	bool gone_back;

@@ -5,8 +5,11 @@
  *	bit	7	6   5	4   3   2   1   0
  *		0	0   0	credit count		ACK (IBA 9.7.7.2)
  *		0	0   1	timer: see timeout.h	RNR NAK (IBA 9.7.5.2.8)
- *		0	1   0				reserved
+ *		0	1   0	packets less one	REPAIR: reserved by the IBA
  *		0	1   1	NAK code		NAK
+ *
+ * A REPAIR is a NAK of a sequence error that says how many packets are missing: those behind them
+ * have come, and are kept. It is sent to those who say that they understand it.
  */
 #ifndef BELLHOP_PROTO_SYNDROME_H
 #define BELLHOP_PROTO_SYNDROME_H
@@ -16,7 +19,7 @@
 enum bellhop_syndrome {
 	BELLHOP_SYNDROME_ACK = 0 << 5,
 	BELLHOP_SYNDROME_RNR_NAK = 1 << 5,
-	BELLHOP_SYNDROME_RESERVED = 2 << 5,
+	BELLHOP_SYNDROME_REPAIR = 2 << 5,
 	BELLHOP_SYNDROME_NAK = 3 << 5,
 };
 
@@ -32,10 +35,13 @@ enum bellhop_nak {
 /* Behind BELLHOP_SYNDROME_ACK: credits are not counted. */
 #define BELLHOP_SYNDROME_NO_CREDITS 31u
 
+/* Of which a REPAIR can speak. */
+#define BELLHOP_SYNDROME_REPAIR_PACKETS 32u
+
 /**
  * bellhop_syndrome_encode() - a syndrome
  * @kind: which
- * @value: credit count, timer or enum bellhop_nak; its low five bits count
+ * @value: credit count, timer, packets or enum bellhop_nak; its low five bits count
  *
  * Return: as it is on the wire.
  */
@@ -54,7 +60,7 @@ static inline enum bellhop_syndrome bellhop_syndrome_kind(u8 syndrome)
 }
 
 /**
- * bellhop_syndrome_value() - the credit count, timer or NAK code of a syndrome
+ * bellhop_syndrome_value() - the credit count, timer, packets or NAK code of a syndrome
  * @syndrome: any byte
  *
  * Return: below 32.

@@ -14,6 +14,7 @@
 #define VERSION 0x0fu
 #define FECN 0x80u
 #define BECN 0x40u
+#define REPAIRS 0x01u
 #define ACK_REQUEST 0x80u
 #define PLACEMENT 0x0fu
 #define SELECTIVITY 0x03u
@@ -27,6 +28,7 @@ static const u8 *decode_bth(struct bellhop_transport *transport, const u8 *from)
 	transport->pkey = bellhop_octets_get16(from + 2);
 	transport->fecn = from[4] & FECN;
 	transport->becn = from[4] & BECN;
+	transport->repairs = from[4] & REPAIRS;
 	transport->qpn = bellhop_octets_get24(from + 5);
 	transport->ack_request = from[8] & ACK_REQUEST;
 	transport->psn = bellhop_octets_get24(from + 9);
@@ -39,7 +41,8 @@ static u8 *encode_bth(const struct bellhop_transport *transport, u8 *to)
 	to[1] = (u8)((transport->solicited ? SOLICITED : 0) | (transport->migrated ? MIGRATED : 0) |
 		     bellhop_transport_pad(transport->payload) << PAD_SHIFT);
 	bellhop_octets_put16(to + 2, transport->pkey);
-	to[4] = (transport->fecn ? FECN : 0) | (transport->becn ? BECN : 0);
+	to[4] = (u8)((transport->fecn ? FECN : 0) | (transport->becn ? BECN : 0) |
+		     (transport->repairs ? REPAIRS : 0));
 	bellhop_octets_put24(to + 5, transport->qpn);
 	to[8] = transport->ack_request ? ACK_REQUEST : 0;
 	bellhop_octets_put24(to + 9, transport->psn);

@@ -33,6 +33,8 @@
  * @ack_request: asks for an acknowledgment
  * @fecn: met congestion on its way (IBA A10.2)
  * @becn: tells of congestion
+ * @repairs: whoever sends it understands BELLHOP_SYNDROME_REPAIR. The bit is one that others do not
+ *	look at and send as zero (IBA 9.2)
  *
  * What belongs to a header that the opcode does not have is zero.
  */
@@ -62,6 +64,7 @@ struct bellhop_transport {
 	bool ack_request;
 	bool fecn;
 	bool becn;
+	bool repairs;
 };
 
 /**

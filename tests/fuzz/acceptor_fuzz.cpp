@@ -38,8 +38,12 @@ public:
 	/* Returns whether it goes on. */
 	bool step()
 	{
-		if (input_.ConsumeIntegralInRange(0, 3) == 0)
+		const u32 chance = input_.ConsumeIntegralInRange(0, 4);
+
+		if (chance == 0)
 			reply();
+		else if (chance == 1)
+			resume();
 		else if (!receive())
 			return false;
 		REQUIRE(a_.replies.tail - a_.replies.head <= kDepth);
@@ -81,6 +85,7 @@ private:
 					? input_.ConsumeIntegralInRange<u32>(0, 4 * a_.mtu)
 					: input_.ConsumeIntegral<u32>();
 		transport.ack_request = input_.ConsumeBool();
+		transport.repairs = input_.ConsumeBool();
 		return transport;
 	}
 
@@ -90,6 +95,23 @@ private:
 
 		if (bellhop_bth_row(transport.opcode)->traits & BELLHOP_BTH_IS_RESPONSE)
 			return true;
+		return take(transport);
+	}
+
+	/* Those that were kept come back under the numbers that they had. */
+	void resume()
+	{
+		u32 place;
+
+		for (int i = 0; i < 100 && bellhop_acceptor_resume(&a_, &place); i++) {
+			REQUIRE(place < BELLHOP_STASH_PLACES);
+			REQUIRE(stash_[place].psn == a_.expected);
+			take(bellhop_transport(stash_[place]));
+		}
+	}
+
+	bool take(const bellhop_transport &transport)
+	{
 		const u32 before = a_.expected, msn = a_.msn;
 		const bellhop_acceptor_plan plan = bellhop_acceptor_receive(&a_, &transport);
 
@@ -100,6 +122,14 @@ private:
 		case BELLHOP_ACCEPTOR_REFUSE:
 			REQUIRE(plan.reason != BELLHOP_REASON_NONE);
 			return false;
+		case BELLHOP_ACCEPTOR_KEEP:
+			REQUIRE(plan.place < BELLHOP_STASH_PLACES && transport.repairs);
+			REQUIRE(transport.psn != a_.expected && a_.expected == before);
+			if (input_.ConsumeIntegralInRange(0, 7))
+				stash_[plan.place] = transport;
+			else
+				bellhop_acceptor_lose(&a_, plan.place);
+			return true;
 		default:
 			REQUIRE(a_.msn == msn);
 			REQUIRE(a_.expected == before || a_.service == BELLHOP_SERVICE_UC);
@@ -148,6 +178,7 @@ private:
 	FuzzedDataProvider &input_;
 	std::array<bellhop_reply, kDepth> queue_{};
 	std::array<bellhop_reply, kKeep> kept_{};
+	std::array<bellhop_transport, BELLHOP_STASH_PLACES> stash_{};
 	bellhop_acceptor a_{};
 	u64 asked_ = 0;
 };

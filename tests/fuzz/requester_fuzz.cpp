@@ -151,6 +151,8 @@ private:
 		REQUIRE(r_.reads <= r_.max_rd_atomic);
 		REQUIRE((r_.sent == r_.end) == (r_.sending == r_.newest));
 		REQUIRE((r_.una == r_.end) == (r_.unacked == r_.newest));
+		REQUIRE(r_.repair >= r_.repair_end ||
+			(r_.una <= r_.repair && r_.repair_end <= r_.sent));
 		REQUIRE(!r_.probe_ns || r_.deadline_ns);
 		REQUIRE(r_.probes <= BELLHOP_REQUESTER_PROBES);
 	}

@@ -139,6 +139,78 @@ TEST_F(acceptor, receive__what_is_missing_is_said_once)
 	expect_said(BELLHOP_SYNDROME_NAK, BELLHOP_NAK_PSN_SEQUENCE_ERROR, 1);
 }
 
+TEST_F(acceptor, receive__what_comes_early_is_kept_for_those_who_can_repair)
+{
+	const auto marked = [this](u32 ahead) {
+		bellhop_transport transport = packet(ahead, BELLHOP_BTH_SEND_ONLY);
+
+		transport.repairs = true;
+		return transport;
+	};
+	bellhop_acceptor_plan plan = receive(marked(2));
+	u32 place;
+
+	ASSERT_EQ(plan.verdict, BELLHOP_ACCEPTOR_KEEP);
+	expect_said(BELLHOP_SYNDROME_REPAIR, 1, 0);
+	EXPECT_EQ(receive(marked(2)).verdict, BELLHOP_ACCEPTOR_DROP);
+	EXPECT_EQ(receive(marked(4)).verdict, BELLHOP_ACCEPTOR_KEEP);
+	EXPECT_TRUE(said().empty()) << "that has been said";
+	EXPECT_FALSE(bellhop_acceptor_resume(&a, &place));
+	EXPECT_EQ(receive(marked(0)).verdict, BELLHOP_ACCEPTOR_EXECUTE);
+	EXPECT_FALSE(bellhop_acceptor_resume(&a, &place));
+	said();
+	EXPECT_EQ(receive(marked(1)).verdict, BELLHOP_ACCEPTOR_EXECUTE);
+	ASSERT_TRUE(bellhop_acceptor_resume(&a, &place));
+	EXPECT_EQ(place, plan.place);
+	EXPECT_EQ(receive(marked(2)).verdict, BELLHOP_ACCEPTOR_EXECUTE);
+	said();
+	EXPECT_FALSE(bellhop_acceptor_resume(&a, &place));
+	expect_said(BELLHOP_SYNDROME_REPAIR, 0, 3);
+}
+
+TEST_F(acceptor, receive__a_repair_has_an_end)
+{
+	bellhop_transport transport = packet(100, BELLHOP_BTH_SEND_ONLY);
+	u32 place;
+
+	transport.repairs = true;
+	ASSERT_EQ(receive(transport).verdict, BELLHOP_ACCEPTOR_KEEP);
+	expect_said(BELLHOP_SYNDROME_REPAIR, 31, 0);
+	for (u32 i = 0; i < 32; i++) {
+		receive(packet(i, BELLHOP_BTH_SEND_ONLY));
+		said();
+		EXPECT_FALSE(bellhop_acceptor_resume(&a, &place));
+	}
+	expect_said(BELLHOP_SYNDROME_REPAIR, 31, 32);
+	transport = packet(32 + BELLHOP_STASH_PLACES, BELLHOP_BTH_SEND_ONLY);
+	transport.repairs = true;
+	EXPECT_EQ(receive(transport).verdict, BELLHOP_ACCEPTOR_DROP) << "too far";
+}
+
+TEST_F(acceptor, receive__nothing_is_kept_behind_what_was_not_ready)
+{
+	bellhop_transport transport = packet(0, BELLHOP_BTH_SEND_ONLY);
+
+	transport.repairs = true;
+	ASSERT_EQ(bellhop_acceptor_receive(&a, &transport).verdict, BELLHOP_ACCEPTOR_EXECUTE);
+	bellhop_acceptor_refuse(&a, BELLHOP_REASON_RNR, 3);
+	expect_said(BELLHOP_SYNDROME_RNR_NAK, 3, 0);
+	transport.psn = bellhop_psn_add(kPsn, 1);
+	EXPECT_EQ(receive(transport).verdict, BELLHOP_ACCEPTOR_DROP);
+	EXPECT_TRUE(said().empty());
+}
+
+TEST_F(acceptor, lose__is_as_if_it_had_not_come)
+{
+	bellhop_transport transport = packet(1, BELLHOP_BTH_SEND_ONLY);
+	u32 place;
+
+	transport.repairs = true;
+	bellhop_acceptor_lose(&a, receive(transport).place);
+	receive(packet(0, BELLHOP_BTH_SEND_ONLY));
+	EXPECT_FALSE(bellhop_acceptor_resume(&a, &place));
+}
+
 TEST_F(acceptor, receive__what_was_here_is_acknowledged_and_not_executed)
 {
 	receive(packet(0, BELLHOP_BTH_SEND_ONLY, 5));

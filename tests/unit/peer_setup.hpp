@@ -22,6 +22,7 @@ struct Setup {
 	u32 max_length = 24 << 10; /* of a message */
 	u32 psns[2] = { 0xfffff0, 0x123 };
 	unsigned not_ready = 0; /* how often, of 2^16, a message finds receives, and is told none */
+	bool repairs = false; /* the requesters understand what a repair is */
 	u8 retry_cnt = 7;
 	u8 timeout = 8; /* about a millisecond; 14 is 67 */
 

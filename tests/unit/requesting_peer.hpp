@@ -204,6 +204,7 @@ private:
 		transport.pkey = 0xffff;
 		transport.ack_request = packet.ack_request;
 		transport.solicited = packet.solicited;
+		transport.repairs = setup_.repairs;
 		if (row->headers & BELLHOP_HAS_RETH) {
 			transport.address = fetched_.address(packet.request);
 			transport.length = work.length;

@@ -45,14 +45,11 @@ public:
 
 	void accept(const Opened &opened)
 	{
-		const bellhop_acceptor_plan plan =
-			bellhop_acceptor_receive(&acceptor_, &opened.transport);
+		u32 place;
 
-		if (plan.abandons)
-			give_back();
-		if (plan.verdict == BELLHOP_ACCEPTOR_EXECUTE)
-			execute(plan, opened);
-		refused_ |= plan.verdict == BELLHOP_ACCEPTOR_REFUSE;
+		receive(opened);
+		while (bellhop_acceptor_resume(&acceptor_, &place))
+			receive({ stash_[place].transport, Bytes(stash_[place].payload) });
 	}
 
 	/** The next packet to be sent, if there is one. */
@@ -115,6 +112,30 @@ public:
 	}
 
 private:
+	void receive(const Opened &opened)
+	{
+		const bellhop_acceptor_plan plan =
+			bellhop_acceptor_receive(&acceptor_, &opened.transport);
+
+		if (plan.abandons)
+			give_back();
+		if (plan.verdict == BELLHOP_ACCEPTOR_EXECUTE)
+			execute(plan, opened);
+		if (plan.verdict == BELLHOP_ACCEPTOR_KEEP)
+			keep(plan.place, opened);
+		refused_ |= plan.verdict == BELLHOP_ACCEPTOR_REFUSE;
+	}
+
+	/* Now and then there is no memory. */
+	void keep(u32 place, const Opened &opened)
+	{
+		if (random_() % 64)
+			stash_[place] = { opened.transport,
+					  { opened.payload.begin(), opened.payload.end() } };
+		else
+			bellhop_acceptor_lose(&acceptor_, place);
+	}
+
 	void refuse(bellhop_reason reason)
 	{
 		refused_ = reason != BELLHOP_REASON_RNR;
@@ -216,6 +237,12 @@ private:
 		       (!send || received_.holds(u32(taken_), work));
 	}
 
+	/* A packet that has come too early. */
+	struct Kept {
+		bellhop_transport transport;
+		Bytes payload;
+	};
+
 	const Setup setup_;
 	std::deque<Work> &announced_;
 	std::mt19937_64 random_;
@@ -223,6 +250,7 @@ private:
 	Bytes source_;
 	std::array<bellhop_reply, kDepth> queue_{};
 	std::array<bellhop_reply, kKeep> kept_{};
+	std::array<Kept, BELLHOP_STASH_PLACES> stash_{};
 	bellhop_acceptor acceptor_{};
 	u64 added_word_ = 0, swapped_word_ = 0, stored_word_ = 0;
 	u32 receives_ = 0;

@@ -177,6 +177,7 @@ void soak(const Case &with, bellhop_service service)
 			.psns = { u32(random() & BELLHOP_PSN_MASK),
 				  u32(random() & BELLHOP_PSN_MASK) },
 			.not_ready = with.not_ready,
+			.repairs = random() % 2 == 0,
 			.timeout = u8(random() % 2 ? 8 : 14),
 		};
 		Talk talk(setup, with.weather, seed);

@@ -47,7 +47,7 @@ TEST(syndrome, kind__and_value_are_what_was_encoded)
 	}
 	EXPECT_EQ(bellhop_syndrome_kind(0x9f), BELLHOP_SYNDROME_ACK) << "a reserved bit";
 	EXPECT_EQ(bellhop_syndrome_kind(0x20), BELLHOP_SYNDROME_RNR_NAK);
-	EXPECT_EQ(bellhop_syndrome_kind(0x5f), BELLHOP_SYNDROME_RESERVED);
+	EXPECT_EQ(bellhop_syndrome_kind(0x5f), BELLHOP_SYNDROME_REPAIR);
 	EXPECT_EQ(bellhop_syndrome_kind(0x7f), BELLHOP_SYNDROME_NAK);
 }
 

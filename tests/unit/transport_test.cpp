@@ -77,7 +77,7 @@ bellhop_transport everything(u8 opcode)
 	transport.flush_placement = 9;
 	transport.flush_selectivity = 3;
 	transport.solicited = transport.migrated = transport.ack_request = true;
-	transport.fecn = transport.becn = true;
+	transport.fecn = transport.becn = transport.repairs = true;
 	return transport;
 }
 
@@ -174,7 +174,7 @@ TEST(transport, decode__what_was_encoded)
 		EXPECT_EQ(out.psn, in.psn);
 		EXPECT_EQ(out.pkey, in.pkey);
 		EXPECT_TRUE(out.solicited && out.migrated && out.ack_request && out.fecn &&
-			    out.becn);
+			    out.becn && out.repairs);
 		EXPECT_EQ(out.srqn, has & BELLHOP_HAS_XRCETH ? in.srqn : 0);
 		EXPECT_EQ(out.qkey, has & BELLHOP_HAS_DETH ? in.qkey : 0);
 		EXPECT_EQ(out.source_qpn, has & BELLHOP_HAS_DETH ? in.source_qpn : 0);
@@ -197,9 +197,9 @@ TEST(transport, decode__what_was_encoded)
 TEST(transport, decode__one_flag_at_a_time)
 {
 	using Flag = bool bellhop_transport::*;
-	const Flag flags[] = { &bellhop_transport::solicited, &bellhop_transport::migrated,
+	const Flag flags[] = { &bellhop_transport::solicited,	&bellhop_transport::migrated,
 			       &bellhop_transport::ack_request, &bellhop_transport::fecn,
-			       &bellhop_transport::becn };
+			       &bellhop_transport::becn,	&bellhop_transport::repairs };
 
 	for (const Flag set : flags) {
 		bellhop_transport in{}, out;
@@ -298,7 +298,7 @@ TEST(transport, decode__what_is_reserved_is_not_looked_at)
 		u32 at;
 		u8 bits;
 	} const reserved[] = {
-		{ BELLHOP_BTH_SEND_ONLY, 4, 0x3f },
+		{ BELLHOP_BTH_SEND_ONLY, 4, 0x3e },
 		{ BELLHOP_BTH_SEND_ONLY, 8, 0x7f },
 		{ BELLHOP_BTH_XRC | BELLHOP_BTH_SEND_ONLY, 12, 0xff },
 		{ BELLHOP_BTH_UD | BELLHOP_BTH_SEND_ONLY, 16, 0xff },
@@ -324,7 +324,7 @@ TEST(transport, decode__what_is_reserved_is_not_looked_at)
 TEST(transport, encode__headers_in_their_order)
 {
 	const Bytes write = {
-		0xab, 0xc0, 0x8f, 0xfd, 0xc0, 0x81, 0x00, 0x01, 0x80, 0x92, 0x00, 0x03, /* BTH */
+		0xab, 0xc0, 0x8f, 0xfd, 0xc1, 0x81, 0x00, 0x01, 0x80, 0x92, 0x00, 0x03, /* BTH */
 		0x00, 0xa3, 0x00, 0x05, /* XRCETH */
 		0x81, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x09, /* RETH */
 		0xc1, 0x42, 0x43, 0x45, 0xd1, 0x52, 0x53, 0x55, 0x87, 0x65, 0x43, 0x21, /* ImmDt */

@@ -76,9 +76,13 @@ struct bellhop_stream *bellhop_stream_create(struct bellhop_qp *qp, const struct
 
 void bellhop_stream_destroy(struct bellhop_stream *stream)
 {
+	int i;
+
 	if (!stream)
 		return;
 	skb_queue_purge(&stream->answers);
+	for (i = 0; i < ARRAY_SIZE(stream->stash); i++)
+		kfree_skb(stream->stash[i]);
 	kvfree(stream);
 }
 

@@ -67,6 +67,7 @@ struct bellhop_path {
  * @answers: packets for the requester, without a runner yet
  * @acceptor: the receive side; under the slot's lock
  * @replies: its queue
+ * @stash: packets that have come before their time
  * @kept: the answers that it keeps
  */
 struct bellhop_stream {
@@ -81,6 +82,7 @@ struct bellhop_stream {
 	struct sk_buff_head answers;
 	struct bellhop_acceptor acceptor;
 	struct bellhop_reply replies[BELLHOP_STREAM_REPLIES];
+	struct sk_buff *stash[BELLHOP_STASH_PLACES];
 	struct bellhop_reply kept[];
 };
 

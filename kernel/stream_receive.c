@@ -21,6 +21,10 @@
 /* Packets that one call sends: a long read is somebody's who can wait. */
 #define REPLY_PACKETS 64
 
+/* Of those that were kept, packets that are executed under one lock: 64 KiB with the one that has
+ * come. */
+#define RESUMED_PACKETS 15
+
 /* What a packet asks for, as if it had been posted here. */
 static const struct bellhop_opcode *asked(const struct bellhop_transport *transport)
 {
@@ -156,6 +160,20 @@ static void refuse(struct bellhop_qp *qp, enum bellhop_reason reason)
 		bellhop_receive_give_back(qp);
 }
 
+/*
+ * A copy, since what is lent may be part of more, and is the network's to account for. Whoever
+ * repairs has few packets under way, and a QP keeps no more than these.
+ */
+static void keep(const struct bellhop_arrival *arrival, struct bellhop_qp *qp, u32 place)
+{
+	struct bellhop_stream *stream = qp->stream;
+
+	kfree_skb(stream->stash[place]);
+	stream->stash[place] = skb_copy(arrival->skb, GFP_NOWAIT | __GFP_NOWARN);
+	if (!stream->stash[place])
+		bellhop_acceptor_lose(&stream->acceptor, place);
+}
+
 static void accept(const struct bellhop_arrival *arrival, struct bellhop_qp *qp)
 {
 	struct bellhop_acceptor *acceptor = &qp->stream->acceptor;
@@ -167,6 +185,8 @@ static void accept(const struct bellhop_arrival *arrival, struct bellhop_qp *qp)
 		bellhop_receive_give_back(qp);
 	if (plan.verdict == BELLHOP_ACCEPTOR_REFUSE)
 		bellhop_receive_refuse(qp, plan.reason);
+	if (plan.verdict == BELLHOP_ACCEPTOR_KEEP)
+		keep(arrival, qp, plan.place);
 	if (plan.verdict != BELLHOP_ACCEPTOR_EXECUTE)
 		return;
 	reason = execute(arrival, qp, &plan, &word);
@@ -204,21 +224,57 @@ static enum bellhop_counter take(const struct bellhop_arrival *arrival, struct b
 	return BELLHOP_COUNTERS;
 }
 
+/* Executes some of the packets that were kept; returns whether there may be more. */
+static bool resume(struct bellhop_qp *qp)
+{
+	struct bellhop_stream *stream = qp->stream;
+	u32 left, place;
+
+	for (left = RESUMED_PACKETS; left; left--) {
+		struct bellhop_arrival arrival = { .device = qp->device };
+
+		if (!stream || !bellhop_state_responds(qp->recv.rules.state) ||
+		    !bellhop_acceptor_resume(&stream->acceptor, &place))
+			return false;
+		arrival.skb = stream->stash[place];
+		stream->stash[place] = NULL;
+		if (bellhop_wire_headers(&arrival))
+			accept(&arrival, qp);
+		consume_skb(arrival.skb);
+	}
+	return true;
+}
+
+static bool is_here(const struct bellhop_slot *slot, u32 qpn)
+{
+	return slot->qp && slot->qpn == qpn;
+}
+
 enum bellhop_counter bellhop_stream_receive(const struct bellhop_arrival *arrival)
 {
+	const struct bellhop_bth *row = bellhop_bth_row(arrival->transport.opcode);
 	enum bellhop_counter why = BELLHOP_COUNTER_DROPPED_NOBODY;
+	bool is_response = row->traits & BELLHOP_BTH_IS_RESPONSE;
 	u32 qpn = arrival->transport.qpn;
 	struct bellhop_slot *slot = bellhop_slot_find(qpn);
+	bool more = false;
 
 	if (!slot)
 		return why;
 	spin_lock(&slot->lock);
-	if (slot->qp && slot->qpn == qpn && slot->qp->device == arrival->device)
+	if (is_here(slot, qpn) && slot->qp->device == arrival->device)
 		why = take(arrival, slot->qp);
+	if (why == BELLHOP_COUNTERS && !is_response)
+		more = resume(slot->qp);
 	spin_unlock(&slot->lock);
+	while (more) {
+		spin_lock(&slot->lock);
+		more = is_here(slot, qpn) && resume(slot->qp);
+		spin_unlock(&slot->lock);
+	}
 	if (why != BELLHOP_COUNTERS)
 		return why;
-	if (bellhop_bth_row(arrival->transport.opcode)->traits & BELLHOP_BTH_IS_RESPONSE)
+	if (is_response)
 		bellhop_run_poke(qpn);
 	else if (bellhop_stream_reply(qpn))
 		bellhop_run_wake(qpn);
@@ -309,7 +365,7 @@ bool bellhop_stream_reply(u32 qpn)
 	for (left = REPLY_PACKETS; left && more; left--) {
 		skb = NULL;
 		spin_lock(&slot->lock);
-		more = slot->qp && slot->qpn == qpn && slot->qp->stream &&
+		more = is_here(slot, qpn) && slot->qp->stream &&
 		       slot->qp->stream->acceptor.replies.head !=
 			       slot->qp->stream->acceptor.replies.tail;
 		if (more && !dst) {

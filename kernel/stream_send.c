@@ -161,6 +161,7 @@ static struct bellhop_transport describe(const struct bellhop_qp *qp,
 		.ack_request = packet->ack_request,
 		.solicited = packet->solicited,
 		.migrated = true,
+		.repairs = qp->send.limits.service & BELLHOP_SERVICES_RELIABLE,
 		.payload = packet->bytes,
 	};
 
@@ -239,6 +240,9 @@ static bool send(struct bellhop_qp *qp, const struct bellhop_request_packet *pac
 	if (transport.payload)
 		reason = gather(qp, packet, payload);
 	if (!reason) {
+		if (packet->again)
+			bellhop_counters_count(&qp->device->counters,
+					       BELLHOP_COUNTER_PACKETS_SENT_AGAIN);
 		bellhop_packet_send(qp->device, skb, &route, stream->path.source_port);
 		return true;
 	}

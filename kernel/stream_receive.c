@@ -21,8 +21,7 @@
 /* Packets that one call sends: a long read is somebody's who can wait. */
 #define REPLY_PACKETS 64
 
-/* Of those that were kept, packets that are executed under one lock: 64 KiB with the one that has
- * come. */
+/* Packets that were kept and are executed under one lock: 64 KiB with the one that has come. */
 #define RESUMED_PACKETS 15
 
 /* What a packet asks for, as if it had been posted here. */

@@ -1,92 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 // requester_test.cpp: requester.c: one rule after the other; simulation_test.cpp has them together.
-#include <array>
-#include <vector>
+#include "requester_fixture.hpp"
 
-#include <gtest/gtest.h>
-
-extern "C" {
-#include "bth.h"
-#include "psn.h"
-#include "requester.h"
-#include "responder.h"
-#include "segment.h"
-#include "syndrome.h"
-}
-
-namespace
-{
-
-constexpr u32 kMtu = 256, kPsn = 0xfffffe;
-constexpr u64 kNow = 1000;
-
-/* A requester of RC, and what it does. */
-class Requester : public testing::Test
-{
-protected:
-	Requester()
-	{
-		r.requests = requests.data();
-		r.depth = requests.size();
-		r.service = BELLHOP_SERVICE_RC;
-		r.mtu = kMtu;
-		r.window = 32;
-		r.max_rd_atomic = 2;
-		r.retry.timeout = 1; /* 8192 ns */
-		r.retry.retry_cnt = 2;
-		r.retry.rnr_retry = 1;
-		bellhop_requester_begin(&r, kPsn);
-	}
-
-	/* All that may be sent now. */
-	std::vector<bellhop_request_packet> sent(u64 now = kNow)
-	{
-		std::vector<bellhop_request_packet> packets;
-		bellhop_request_packet packet;
-
-		while (bellhop_requester_next(&r, now, &packet))
-			packets.push_back(packet);
-		return packets;
-	}
-
-	bellhop_requester_plan hear(u32 ahead, u8 syndrome, u64 now = kNow)
-	{
-		bellhop_transport transport{};
-
-		transport.opcode = BELLHOP_BTH_RC | BELLHOP_BTH_ACKNOWLEDGE;
-		transport.psn = bellhop_psn_add(kPsn, ahead);
-		transport.syndrome = syndrome;
-		return bellhop_requester_receive(&r, &transport, now);
-	}
-
-	bellhop_requester_plan answer(u32 ahead, u8 opcode, u32 payload)
-	{
-		bellhop_transport transport{};
-
-		transport.opcode = opcode;
-		transport.psn = bellhop_psn_add(kPsn, ahead);
-		transport.payload = payload;
-		return bellhop_requester_receive(&r, &transport, kNow);
-	}
-
-	u32 done()
-	{
-		u32 count = 0, request;
-
-		while (bellhop_requester_done(&r, &request))
-			count++;
-		return count;
-	}
-
-	static constexpr u8 ack = BELLHOP_SYNDROME_ACK, lost = BELLHOP_SYNDROME_NAK;
-	static constexpr u8 read_only = BELLHOP_BTH_READ_RESPONSE_ONLY;
-	std::array<bellhop_request, 8> requests{};
-	bellhop_requester r{};
-};
-
+using namespace fixture;
 using requester = Requester;
-
-} // namespace
 
 TEST_F(requester, next__numbers_go_round)
 {
@@ -307,70 +224,6 @@ TEST_F(requester, receive__reserved_codes_say_nothing)
 	EXPECT_EQ(hear(0, bellhop_syndrome_encode(BELLHOP_SYNDROME_NAK, 9)).verdict,
 		  BELLHOP_REQUESTER_DROP);
 	EXPECT_EQ(done(), 0u);
-}
-
-TEST_F(requester, receive__a_repair_is_of_what_is_missing_and_nothing_else)
-{
-	bellhop_requester_post(&r, BELLHOP_WR_SEND, 2 * kMtu, 0);
-	bellhop_requester_post(&r, BELLHOP_WR_RDMA_WRITE, 4 * kMtu, 0);
-	ASSERT_EQ(sent().size(), 6u);
-	EXPECT_EQ(hear(1, bellhop_syndrome_encode(BELLHOP_SYNDROME_REPAIR, 2)).verdict,
-		  BELLHOP_REQUESTER_GO_ON);
-	const auto packets = sent();
-
-	ASSERT_EQ(packets.size(), 3u);
-	for (u32 i = 0; i < 3; i++) {
-		EXPECT_EQ(packets[i].psn, bellhop_psn_add(kPsn, 1 + i));
-		EXPECT_TRUE(packets[i].again);
-		EXPECT_EQ(packets[i].ack_request, i == 2);
-	}
-	EXPECT_TRUE(packets[0].last && packets[1].first);
-	EXPECT_EQ(packets[2].request, 1u);
-	EXPECT_EQ(packets[2].offset, kMtu);
-	/* All that came meanwhile counts. */
-	hear(5, ack);
-	EXPECT_EQ(done(), 2u);
-	EXPECT_TRUE(sent().empty());
-}
-
-TEST_F(requester, receive__a_repair_of_more_than_was_sent)
-{
-	bellhop_requester_post(&r, BELLHOP_WR_SEND, 3 * kMtu, 0);
-	ASSERT_EQ(sent().size(), 3u);
-	hear(1, bellhop_syndrome_encode(BELLHOP_SYNDROME_REPAIR, 31));
-	EXPECT_EQ(sent().size(), 2u);
-	hear(2, bellhop_syndrome_encode(BELLHOP_SYNDROME_REPAIR, 31));
-	hear(2, ack);
-	EXPECT_TRUE(sent().empty()) << "it has come meanwhile";
-	EXPECT_EQ(done(), 1u);
-}
-
-TEST_F(requester, receive__a_repair_of_a_read)
-{
-	bellhop_requester_post(&r, BELLHOP_WR_RDMA_READ, 3 * kMtu, 0);
-	bellhop_requester_post(&r, BELLHOP_WR_SEND, 1, 0);
-	ASSERT_EQ(sent().size(), 2u);
-	ASSERT_EQ(r.reads, 1u);
-	hear(0, bellhop_syndrome_encode(BELLHOP_SYNDROME_REPAIR, 2));
-	const auto packets = sent();
-
-	ASSERT_EQ(packets.size(), 1u);
-	EXPECT_EQ(packets[0].bytes, 3 * kMtu);
-	EXPECT_FALSE(packets[0].ack_request);
-	EXPECT_EQ(r.reads, 1u) << "it is the same";
-}
-
-TEST_F(requester, receive__whoever_goes_back_repairs_nothing)
-{
-	bellhop_requester_post(&r, BELLHOP_WR_SEND, 3 * kMtu, 0);
-	ASSERT_EQ(sent().size(), 3u);
-	hear(0, bellhop_syndrome_encode(BELLHOP_SYNDROME_REPAIR, 1));
-	hear(0, bellhop_syndrome_encode(BELLHOP_SYNDROME_RNR_NAK, 1));
-	EXPECT_TRUE(sent().empty());
-	EXPECT_EQ(sent(kNow + 10000).size(), 3u);
-	hear(0, bellhop_syndrome_encode(BELLHOP_SYNDROME_REPAIR, 1));
-	EXPECT_EQ(bellhop_requester_expire(&r, kNow + 100000).verdict, BELLHOP_REQUESTER_GO_ON);
-	EXPECT_EQ(sent(kNow + 100000).size(), 3u);
 }
 
 TEST_F(requester, receive__not_ready_waits_and_then_gives_up)

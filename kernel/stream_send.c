@@ -121,7 +121,7 @@ static void act(struct bellhop_qp *qp, const struct bellhop_requester_plan *plan
 		fail(qp, BELLHOP_WC_LOC_PROT_ERR, reason);
 		return;
 	}
-	bellhop_requester_placed(&qp->stream->requester, now);
+	bellhop_requester_placed(&qp->stream->requester, plan, now);
 	collect(qp);
 }
 

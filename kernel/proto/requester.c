@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* requester.c: the requester of RC, XRC and UC: what is sent, acknowledged, and sent again. */
 #include "requester.h"
-#include "opcode.h"
 #include "psn.h"
 #include "segment.h"
 #include "syndrome.h"
@@ -9,17 +8,6 @@
 static struct bellhop_request *at(const struct bellhop_requester *requester, u32 count)
 {
 	return &requester->requests[count & (requester->depth - 1)];
-}
-
-static u64 end_of(const struct bellhop_request *request)
-{
-	return request->first + request->packets;
-}
-
-/* It is complete when its answer has come, not when it is acknowledged. */
-static bool has_answer(const struct bellhop_request *request)
-{
-	return bellhop_opcode_row(request->wr)->traits & (BELLHOP_OP_READ | BELLHOP_OP_WORD);
 }
 
 static bool is_reliable(const struct bellhop_requester *requester)
@@ -70,14 +58,6 @@ u32 bellhop_requester_post(struct bellhop_requester *requester, u8 wr, u32 lengt
 	return requester->newest++ & (requester->depth - 1);
 }
 
-/* How many packets of the answer the request asks for that begins with number @packet of them. */
-static u32 read_packets(const struct bellhop_request *request, u32 packet)
-{
-	u32 end = (packet / BELLHOP_SEGMENT_READ_PACKETS + 1) * BELLHOP_SEGMENT_READ_PACKETS;
-
-	return (end < request->packets ? end : request->packets) - packet;
-}
-
 static void arm_probe(struct bellhop_requester *requester, u64 now_ns)
 {
 	u64 timeout = bellhop_rtt_timeout_ns(&requester->rtt) << requester->probes;
@@ -103,7 +83,7 @@ static void advance(struct bellhop_requester *requester, u64 una, u64 now_ns)
 {
 	requester->una = una;
 	while (requester->unacked != requester->newest &&
-	       una >= end_of(at(requester, requester->unacked)))
+	       una >= bellhop_request_end(at(requester, requester->unacked)))
 		requester->unacked++;
 	if (requester->sent < una) {
 		requester->sent = una;
@@ -131,7 +111,7 @@ static bool may_send(const struct bellhop_requester *requester,
 	if ((request->flags & BELLHOP_SQE_FENCE) && begins && requester->reads)
 		return false;
 	/* IBA 9.7.3.2: no more than the responder has resources for. */
-	return !has_answer(request) || requester->reads < requester->max_rd_atomic;
+	return !bellhop_request_has_answer(request) || requester->reads < requester->max_rd_atomic;
 }
 
 /* An answer is worth a packet when nothing more is to be sent, and now and then (IBA 9.7.5.1.2). */
@@ -146,49 +126,42 @@ static bool asks_for_ack(struct bellhop_requester *requester)
 	return true;
 }
 
-/* A packet of the request whose number in the queue is @count; returns how many positions it takes.
- */
-static u32 plan_packet(const struct bellhop_requester *requester, u32 count, u64 position,
+/* A packet of the message whose number is @count. Returns how many positions it takes. */
+static u32 plan_packet(const struct bellhop_requester *requester, u32 count, u64 position, u64 end,
 		       struct bellhop_request_packet *packet)
 {
-	const struct bellhop_request *request = at(requester, count);
-	u32 number = (u32)(position - request->first);
-	u32 packets, left;
+	u32 packets = bellhop_request_plan(at(requester, count), requester->service, requester->mtu,
+					   position, end, packet);
 
-	*packet = (struct bellhop_request_packet){
-		.request = count & (requester->depth - 1),
-		.psn = position & BELLHOP_PSN_MASK,
-		.offset = number * requester->mtu,
-		.first = !number,
-		.last = number == request->packets - 1,
-		.again = position < requester->high,
-	};
-	packet->opcode = bellhop_segment_opcode(requester->service, request->wr, packet->first,
-						packet->last);
-	packet->solicited = packet->last && (request->flags & BELLHOP_SQE_SOLICITED);
-	if (request->wr != BELLHOP_WR_RDMA_READ) {
-		packet->bytes = bellhop_segment_bytes(request->length, requester->mtu, number);
-		return 1;
-	}
-	packets = read_packets(request, number);
-	left = request->length - packet->offset;
-	packet->bytes = packets * requester->mtu < left ? packets * requester->mtu : left;
+	packet->request = count & (requester->depth - 1);
+	packet->again = position < requester->high;
 	return packets;
 }
 
-/* What is missing is sent without asking whether it may: it was sent before. */
+/*
+ * What is missing is sent without asking whether it may: it was sent before. Where it is answers,
+ * what has none is not missing.
+ */
 static bool repair_next(struct bellhop_requester *requester, struct bellhop_request_packet *packet)
 {
-	u32 count = requester->unacked;
+	u64 end = requester->repairs_answers ? requester->repair_end : requester->end;
+	u32 count;
 
-	if (requester->repair >= requester->repair_end)
-		return false;
-	while (requester->repair >= end_of(at(requester, count)))
-		count++;
-	requester->repair += plan_packet(requester, count, requester->repair, packet);
-	packet->ack_request =
-		requester->repair >= requester->repair_end && !has_answer(at(requester, count));
-	return true;
+	for (count = requester->unacked; requester->repair < requester->repair_end; count++) {
+		const struct bellhop_request *request = at(requester, count);
+		bool has_answer = bellhop_request_has_answer(request);
+
+		if (requester->repair >= bellhop_request_end(request))
+			continue;
+		if (requester->repairs_answers && !has_answer) {
+			requester->repair = bellhop_request_end(request);
+			continue;
+		}
+		requester->repair += plan_packet(requester, count, requester->repair, end, packet);
+		packet->ack_request = !has_answer && requester->repair >= requester->repair_end;
+		return true;
+	}
+	return false;
 }
 
 bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
@@ -204,10 +177,11 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 	if (position == requester->end || !may_send(requester, request))
 		return false;
 	requester->resume_ns = 0;
-	if (has_answer(request))
+	if (bellhop_request_has_answer(request))
 		requester->reads++;
-	requester->sent += plan_packet(requester, requester->sending, position, packet);
-	if (requester->sent == end_of(request))
+	requester->sent +=
+		plan_packet(requester, requester->sending, position, requester->end, packet);
+	if (requester->sent == bellhop_request_end(request))
 		requester->sending++;
 	if (requester->high < requester->sent)
 		requester->high = requester->sent;
@@ -215,8 +189,8 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 		advance(requester, requester->sent, now_ns);
 		return true;
 	}
-	packet->ack_request = !has_answer(request) && asks_for_ack(requester);
-	if (!packet->again && (packet->ack_request || has_answer(request)))
+	packet->ack_request = !bellhop_request_has_answer(request) && asks_for_ack(requester);
+	if (!packet->again && (packet->ack_request || bellhop_request_has_answer(request)))
 		bellhop_rtt_send(&requester->rtt, position, now_ns);
 	if (!requester->deadline_ns)
 		arm(requester, now_ns);
@@ -266,9 +240,9 @@ static bool acknowledge(struct bellhop_requester *requester, u64 end, u64 now_ns
 {
 	while (requester->una < end) {
 		struct bellhop_request *request = at(requester, requester->unacked);
-		u64 to = end_of(request) < end ? end_of(request) : end;
+		u64 to = bellhop_request_end(request) < end ? bellhop_request_end(request) : end;
 
-		if (has_answer(request))
+		if (bellhop_request_has_answer(request))
 			return false;
 		advance(requester, to, now_ns);
 	}
@@ -310,18 +284,37 @@ static struct bellhop_requester_plan hear_nak(struct bellhop_requester *requeste
 	}
 }
 
-/* All before @una has come, and something behind the packets that are missing from there on. */
-static struct bellhop_requester_plan repair(struct bellhop_requester *requester, u32 packets,
-					    u64 now_ns)
+/* What is sent again, from @una on. */
+static void repair(struct bellhop_requester *requester, u32 packets, bool answers, u64 now_ns)
 {
 	u64 end = requester->una + packets;
 
 	requester->repair = requester->una;
 	requester->repair_end = end < requester->sent ? end : requester->sent;
+	requester->repairs_answers = answers;
 	bellhop_rtt_forget(&requester->rtt);
 	if (requester->deadline_ns)
 		arm_probe(requester, now_ns);
+}
+
+/* Answers before @end are missing, which is worth a request once: the timers do the rest. */
+static struct bellhop_requester_plan ask(struct bellhop_requester *requester, u64 end, u64 now_ns)
+{
+	if (requester->una < requester->asked)
+		return just(BELLHOP_REQUESTER_DROP);
+	requester->asked = end;
+	repair(requester, (u32)(end - requester->una), true, now_ns);
 	return just(BELLHOP_REQUESTER_GO_ON);
+}
+
+static struct bellhop_requester_plan hear_ack(struct bellhop_requester *requester, u64 end,
+					      u64 now_ns)
+{
+	if (requester->heard < end)
+		requester->heard = end;
+	if (acknowledge(requester, end, now_ns))
+		return just(BELLHOP_REQUESTER_GO_ON);
+	return ask(requester, end, now_ns);
 }
 
 static struct bellhop_requester_plan hear(struct bellhop_requester *requester, u8 syndrome,
@@ -329,63 +322,64 @@ static struct bellhop_requester_plan hear(struct bellhop_requester *requester, u
 {
 	enum bellhop_syndrome kind = bellhop_syndrome_kind(syndrome);
 
-	if (!acknowledge(requester, kind == BELLHOP_SYNDROME_ACK ? position + 1 : position, now_ns))
+	if (kind == BELLHOP_SYNDROME_ACK)
+		return hear_ack(requester, position + 1, now_ns);
+	if (!acknowledge(requester, position, now_ns))
 		return imply_loss(requester, now_ns);
 	switch (kind) {
-	case BELLHOP_SYNDROME_ACK:
-		return just(BELLHOP_REQUESTER_GO_ON);
 	case BELLHOP_SYNDROME_RNR_NAK:
 		return wait_until_ready(requester, bellhop_syndrome_value(syndrome), now_ns);
 	case BELLHOP_SYNDROME_REPAIR:
-		return repair(requester, bellhop_syndrome_value(syndrome) + 1, now_ns);
+		repair(requester, bellhop_syndrome_value(syndrome) + 1, false, now_ns);
+		return just(BELLHOP_REQUESTER_GO_ON);
 	default:
 		return hear_nak(requester, bellhop_syndrome_value(syndrome), now_ns);
 	}
 }
 
-/* Whether a packet is what the first request that is not complete waits for (IBA 9.7.6.2). */
-static bool is_answer(const struct bellhop_requester *requester,
-		      const struct bellhop_request *request,
-		      const struct bellhop_transport *transport, u32 number)
+static struct bellhop_requester_plan place(const struct bellhop_requester *requester, u32 count,
+					   u64 position)
 {
-	u8 operation = bellhop_bth_row(transport->opcode)->operation;
+	const struct bellhop_request *request = at(requester, count);
+	u64 number = position - request->first;
 
-	switch (request->wr) {
-	case BELLHOP_WR_RDMA_READ:
-		return operation == BELLHOP_OPERATION_READ &&
-		       transport->payload ==
-			       bellhop_segment_bytes(request->length, requester->mtu, number);
-	case BELLHOP_WR_ATOMIC_WRITE: /* IBA A19: an answer without payload */
-		return operation == BELLHOP_OPERATION_READ && !transport->payload;
-	case BELLHOP_WR_ATOMIC_CMP_AND_SWP:
-	case BELLHOP_WR_ATOMIC_FETCH_AND_ADD:
-		return operation == BELLHOP_OPERATION_ATOMIC;
-	default:
-		return false;
-	}
+	return (struct bellhop_requester_plan){
+		.verdict = BELLHOP_REQUESTER_PLACE,
+		.request = count & (requester->depth - 1),
+		.position = position,
+		.offset = (u32)number * requester->mtu,
+		.bytes = request->wr == BELLHOP_WR_ATOMIC_WRITE
+				 ? 0
+				 : bellhop_request_bytes(request, requester->mtu, position),
+	};
+}
+
+/* Answers before it are missing. The bytes of a read can be had in any order. */
+static struct bellhop_requester_plan take_early(struct bellhop_requester *requester,
+						const struct bellhop_transport *transport,
+						u64 position, u64 now_ns)
+{
+	u32 count = requester->unacked;
+
+	while (position >= bellhop_request_end(at(requester, count)))
+		count++;
+	if (position - requester->una < BELLHOP_STASH_PLACES &&
+	    at(requester, count)->wr == BELLHOP_WR_RDMA_READ &&
+	    bellhop_request_is_answer(at(requester, count), requester->mtu, transport, position))
+		return place(requester, count, position);
+	return imply_loss(requester, now_ns);
 }
 
 static struct bellhop_requester_plan take(struct bellhop_requester *requester,
 					  const struct bellhop_transport *transport, u64 position,
 					  u64 now_ns)
 {
-	struct bellhop_request *request;
-	u32 number;
-
 	if (!acknowledge(requester, position, now_ns))
-		return imply_loss(requester, now_ns);
-	request = at(requester, requester->unacked);
-	number = (u32)(position - request->first);
-	if (!is_answer(requester, request, transport, number))
+		return take_early(requester, transport, position, now_ns);
+	if (!bellhop_request_is_answer(at(requester, requester->unacked), requester->mtu, transport,
+				       position))
 		return fail(BELLHOP_REASON_BAD_RESPONSE);
-	return (struct bellhop_requester_plan){
-		.verdict = BELLHOP_REQUESTER_PLACE,
-		.request = requester->unacked & (requester->depth - 1),
-		.offset = number * requester->mtu,
-		.bytes = request->wr == BELLHOP_WR_ATOMIC_WRITE
-				 ? 0
-				 : bellhop_segment_bytes(request->length, requester->mtu, number),
-	};
+	return place(requester, requester->unacked, position);
 }
 
 struct bellhop_requester_plan bellhop_requester_receive(struct bellhop_requester *requester,
@@ -403,16 +397,41 @@ struct bellhop_requester_plan bellhop_requester_receive(struct bellhop_requester
 	return take(requester, transport, position, now_ns);
 }
 
-void bellhop_requester_placed(struct bellhop_requester *requester, u64 now_ns)
+/* The first answer that was missing has come. */
+static void step(struct bellhop_requester *requester, u64 now_ns)
 {
-	struct bellhop_request *request = at(requester, requester->unacked);
-	u32 number = (u32)(requester->una - request->first);
+	const struct bellhop_request *request = at(requester, requester->unacked);
 	/* An answer that comes after all to what has not been asked again since. */
 	bool late = requester->sent == requester->una;
 
-	if (!late && read_packets(request, number) == 1)
+	if (!late && bellhop_request_ends_at(request, requester->una))
 		requester->reads--;
 	advance(requester, requester->una + 1, now_ns);
+}
+
+static u32 gap_of(const struct bellhop_requester *requester)
+{
+	return bellhop_stash_gap(&requester->early, requester->una & BELLHOP_PSN_MASK);
+}
+
+void bellhop_requester_placed(struct bellhop_requester *requester,
+			      const struct bellhop_requester_plan *plan, u64 now_ns)
+{
+	u32 place;
+
+	if (plan->position == requester->una) {
+		do {
+			step(requester, now_ns);
+			acknowledge(requester, requester->una + gap_of(requester), now_ns);
+			acknowledge(requester, requester->heard, now_ns);
+		} while (bellhop_stash_take(&requester->early, requester->una & BELLHOP_PSN_MASK,
+					    &place));
+	} else {
+		bellhop_stash_put(&requester->early, requester->una & BELLHOP_PSN_MASK,
+				  plan->position & BELLHOP_PSN_MASK, &place);
+	}
+	if (gap_of(requester))
+		ask(requester, requester->una + gap_of(requester), now_ns);
 }
 
 struct bellhop_requester_plan bellhop_requester_expire(struct bellhop_requester *requester,

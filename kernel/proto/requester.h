@@ -9,7 +9,8 @@
  *
  * Requests stand in a queue, and their packets in a row: each has a position, of which the PSN is
  * the low 24 bits. After a loss the requester goes back: what lies before its way, it walks again.
- * Where the responder keeps what comes behind the loss, only what it names is sent again.
+ * Where the responder keeps what comes behind the loss, only what it names is sent again; and what
+ * comes of answers is kept here, and only those that are missing are asked for again.
  * The requester goes back, too, when nobody has answered for longer than usual: then, nothing has
  *failed yet. A service that is not reliable hears of no loss, and all is complete that was sent.
  */
@@ -17,31 +18,16 @@
 #define BELLHOP_PROTO_REQUESTER_H
 
 #include "base.h"
+#include "request.h"
 #include "retry.h"
 #include "rtt.h"
-#include "service.h"
+#include "stash.h"
 #include "transport.h"
 
 /* Packets under way whose acknowledgment nobody has asked for, at most. */
 #define BELLHOP_REQUESTER_ACK_EVERY 16u
 /* How often packets are sent again before their time, each time after twice as long. */
 #define BELLHOP_REQUESTER_PROBES 6u
-
-/**
- * struct bellhop_request - a message
- * @first: the position of its first packet
- * @packets: how many positions it takes; of a read, those of the answer
- * @length: bytes of payload
- * @wr: enum bellhop_wr_opcode
- * @flags: BELLHOP_SQE_FENCE and BELLHOP_SQE_SOLICITED
- */
-struct bellhop_request {
-	u64 first;
-	u32 packets;
-	u32 length;
-	u8 wr;
-	u8 flags;
-};
 
 /**
  * struct bellhop_requester - a QP's sending end
@@ -62,6 +48,10 @@ struct bellhop_request {
  * @end: behind the last that was posted
  * @repair: the next that is sent again by itself
  * @repair_end: and behind the last of them; if that is not more, there are none
+ * @repairs_answers: it is their answers that are missing
+ * @early: answers to reads that came before their time, by their PSN
+ * @asked: answers before this one were asked for again
+ * @heard: all before it is acknowledged but for what waits for an answer
  * @reads: reads and atomics between @una and @sent
  * @unasked: packets sent since an acknowledgment was asked for
  * @gone_back: for the sake of @una: what comes out of order is no news
@@ -89,6 +79,10 @@ struct bellhop_requester {
 	u64 end;
 	u64 repair;
 	u64 repair_end;
+	bool repairs_answers;
+	struct bellhop_stash early;
+	u64 asked;
+	u64 heard;
 	u32 reads;
 	u32 unasked;
 	bool gone_back;
@@ -97,32 +91,6 @@ struct bellhop_requester {
 	u64 probe_ns;
 	u64 deadline_ns;
 	u64 resume_ns;
-};
-
-/**
- * struct bellhop_request_packet - a packet to be sent
- * @request: its message's place in the queue
- * @psn: its number
- * @offset: where in the message its payload begins, or what a read asks for
- * @bytes: how much that is
- * @opcode: enum bellhop_bth_opcode
- * @first: it begins the message
- * @last: it ends the message
- * @solicited: it asks for a solicited event
- * @ack_request: it asks for an acknowledgment
- * @again: it was sent before
- */
-struct bellhop_request_packet {
-	u32 request;
-	u32 psn;
-	u32 offset;
-	u32 bytes;
-	u8 opcode;
-	bool first;
-	bool last;
-	bool solicited;
-	bool ack_request;
-	bool again;
 };
 
 enum bellhop_requester_verdict {
@@ -137,6 +105,7 @@ enum bellhop_requester_verdict {
  * struct bellhop_requester_plan - what follows from an answer, or from none
  * @verdict: what
  * @request: to place: the message's place in the queue
+ * @position: to place: the packet's
  * @offset: where in the message the payload belongs
  * @bytes: how much it is; of an atomic operation, the word is in the packet's header
  * @reason: to fail: why; bellhop_responder_refuse() knows the status
@@ -144,6 +113,7 @@ enum bellhop_requester_verdict {
 struct bellhop_requester_plan {
 	enum bellhop_requester_verdict verdict;
 	u32 request;
+	u64 position;
 	u32 offset;
 	u32 bytes;
 	enum bellhop_reason reason;
@@ -204,9 +174,11 @@ struct bellhop_requester_plan bellhop_requester_receive(struct bellhop_requester
 /**
  * bellhop_requester_placed() - the payload that a plan speaks of is where it belongs
  * @requester: nothing else was told it since it made the plan
+ * @plan: the plan
  * @now_ns: the time, not 0
  */
-void bellhop_requester_placed(struct bellhop_requester *requester, u64 now_ns);
+void bellhop_requester_placed(struct bellhop_requester *requester,
+			      const struct bellhop_requester_plan *plan, u64 now_ns);
 
 /**
  * bellhop_requester_expire() - time has passed

@@ -117,11 +117,13 @@ private:
 		collect();
 		switch (plan.verdict) {
 		case BELLHOP_REQUESTER_PLACE:
-			REQUIRE(plan.request == (r_.unacked & (kDepth - 1)));
+			REQUIRE(plan.position >= r_.una && plan.position < r_.high);
+			REQUIRE(plan.position != r_.una ||
+				plan.request == (r_.unacked & (kDepth - 1)));
 			REQUIRE(plan.offset <= lengths_[plan.request]);
 			REQUIRE(plan.bytes <= lengths_[plan.request] - plan.offset);
 			if (input_.ConsumeBool())
-				bellhop_requester_placed(&r_, now_);
+				bellhop_requester_placed(&r_, &plan, now_);
 			collect();
 			return true;
 		case BELLHOP_REQUESTER_FAIL:

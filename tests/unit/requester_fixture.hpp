@@ -70,6 +70,16 @@ protected:
 		return bellhop_requester_receive(&r, &transport, kNow);
 	}
 
+	/* An answer that is put where it belongs. */
+	bellhop_requester_plan place(u32 ahead, u8 opcode, u32 payload)
+	{
+		const bellhop_requester_plan plan = answer(ahead, opcode, payload);
+
+		if (plan.verdict == BELLHOP_REQUESTER_PLACE)
+			bellhop_requester_placed(&r, &plan, kNow);
+		return plan;
+	}
+
 	u32 done()
 	{
 		u32 count = 0, request;

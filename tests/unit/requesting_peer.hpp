@@ -102,7 +102,7 @@ public:
 		if (plan.verdict != BELLHOP_REQUESTER_PLACE)
 			return;
 		place(plan, opened);
-		bellhop_requester_placed(&requester_, now);
+		bellhop_requester_placed(&requester_, &plan, now);
 		collect();
 	}
 

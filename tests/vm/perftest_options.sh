@@ -54,8 +54,9 @@ each 'ib_send_bw' --recv_post_list=8 -l 8 -n 800
 # The tool waits for all messages, and what finds no receive is lost: so there is one for each (-r).
 each 'ib_send_bw' -c UC -q 4 -n 100 -r 100
 each 'ib_send_bw' -c UD -q 4 -n 200 -r 200
-each 'ib_send_bw' -c UD --use-srq -q 4 -n 200 -r 800
-each 'ib_send_bw' -c UC --use-srq -q 4 -n 200 -r 800
+# An SRQ has receives for as many messages as one QP sends, whatever -r says.
+each 'ib_send_bw' -c UD --use-srq -n 200 -r 200
+each 'ib_send_bw' -c UC --use-srq -n 200 -r 200
 each 'ib_send_bw' -c UD -e -n 200 -r 200
 each 'ib_send_bw' -c UC -e -X 1 -n 200 -r 200
 each "$lat" -D 1

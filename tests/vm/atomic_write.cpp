@@ -4,6 +4,7 @@
 #include <future>
 #include "endpoint.hpp"
 #include "ktap.hpp"
+#include "nuisance.hpp"
 #include "request.hpp"
 
 using namespace vm;
@@ -134,6 +135,7 @@ TEST_F(AtomicWrite, is_seen_at_once_and_last)
 		}
 		return seen;
 	});
+	const Ending ending(over);
 	const Deadline end(2);
 	uint64_t round = 1;
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <future>
 #include "ktap.hpp"
+#include "nuisance.hpp"
 #include "seed.hpp"
 #include "windows.hpp"
 #include "writer.hpp"
@@ -142,6 +143,7 @@ TEST(Races, between_binds_and_the_end_of_their_region)
 	std::atomic<bool> over = false;
 	std::atomic<uint32_t> bound = 0, refused = 0;
 	std::vector<std::future<void>> binders;
+	const Ending ending(over);
 	const auto start = reinterpret_cast<uintptr_t>(memory.data());
 
 	for (int i = 0; i < 3; i++)

@@ -47,6 +47,24 @@ private:
 	std::future<uint32_t> count_;
 };
 
+/** Says that it is over when it goes: to be declared behind the threads that look at the flag. */
+class Ending
+{
+public:
+	explicit Ending(std::atomic<bool> &over) : over_(over) {}
+
+	~Ending()
+	{
+		over_ = true;
+	}
+
+	Ending(const Ending &) = delete;
+	Ending &operator=(const Ending &) = delete;
+
+private:
+	std::atomic<bool> &over_;
+};
+
 } // namespace vm
 
 #endif

@@ -41,6 +41,17 @@ ulimit -l unlimited
 sysctl -q kernel.hung_task_timeout_secs=60
 hostname guest
 
+# The kernel changes the code of its UDP sockets when the first one opens that encapsulates something, as those of
+# devices between hosts do, and when the last one closes. A processor that is emulated, and is running that code, may be
+# left with a breakpoint that is not there any more, for ever. With sockets that stay the code stays.
+perl -MSocket -e '
+	for my $family (AF_INET, AF_INET6) {
+		socket(my $socket, $family, SOCK_DGRAM, 0) or next;
+		setsockopt($socket, 17, 100, pack("i", 3)); # IPPROTO_UDP, UDP_ENCAP, UDP_ENCAP_L2TPINUDP
+		push @sockets, $socket;
+	}
+	sleep' &
+
 (
 	cd "$(word tree)" || exit 125
 	# shellcheck source=/dev/null

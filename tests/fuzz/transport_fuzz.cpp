@@ -19,7 +19,7 @@ void clear_reserved(u8 *bytes, const bellhop_bth *row)
 {
 	u8 *at = bytes + BELLHOP_BTH_BYTES;
 
-	bytes[4] &= 0xc0;
+	bytes[4] &= 0xc1;
 	bytes[8] &= 0x80;
 	if (row->headers & BELLHOP_HAS_XRCETH) {
 		at[0] = 0;

@@ -34,6 +34,7 @@ void bellhop_requester_begin(struct bellhop_requester *requester, u32 psn)
 		.service = requester->service,
 		.mtu = requester->mtu,
 		.window = requester->window,
+		.allowed = requester->window,
 		.max_rd_atomic = requester->max_rd_atomic,
 		.retry = requester->retry,
 		.una = psn,
@@ -81,6 +82,9 @@ static void disarm(struct bellhop_requester *requester)
 /* All before @una is acknowledged now. */
 static void advance(struct bellhop_requester *requester, u64 una, u64 now_ns)
 {
+	u64 allowed = requester->allowed + una - requester->una;
+
+	requester->allowed = allowed < requester->window ? (u32)allowed : requester->window;
 	requester->una = una;
 	while (requester->unacked != requester->newest &&
 	       una >= bellhop_request_end(at(requester, requester->unacked)))
@@ -105,7 +109,7 @@ static bool may_send(const struct bellhop_requester *requester,
 {
 	bool begins = requester->sent == request->first;
 
-	if (requester->sent - requester->una >= requester->window)
+	if (requester->sent - requester->una >= requester->allowed)
 		return false;
 	/* IBA 10.8.3.3 */
 	if ((request->flags & BELLHOP_SQE_FENCE) && begins && requester->reads)
@@ -119,7 +123,7 @@ static bool asks_for_ack(struct bellhop_requester *requester)
 {
 	requester->unasked++;
 	if (requester->sent != requester->end &&
-	    requester->sent - requester->una < requester->window &&
+	    requester->sent - requester->una < requester->allowed &&
 	    requester->unasked < BELLHOP_REQUESTER_ACK_EVERY)
 		return false;
 	requester->unasked = 0;
@@ -437,12 +441,15 @@ void bellhop_requester_placed(struct bellhop_requester *requester,
 struct bellhop_requester_plan bellhop_requester_expire(struct bellhop_requester *requester,
 						       u64 now_ns)
 {
-	if (requester->deadline_ns && now_ns >= requester->deadline_ns)
+	if (requester->deadline_ns && now_ns >= requester->deadline_ns) {
+		requester->allowed = 1;
 		return try_again(requester, now_ns);
+	}
 	if (!requester->probe_ns || now_ns < requester->probe_ns)
 		return just(BELLHOP_REQUESTER_DROP);
 	requester->probes++;
 	go_back(requester);
+	requester->allowed = 1;
 	arm_probe(requester, now_ns);
 	return just(BELLHOP_REQUESTER_GO_ON);
 }

@@ -36,6 +36,8 @@
  * @service: of the QP
  * @mtu: the path MTU, in bytes
  * @window: packets that may be under way, less than BELLHOP_PSN_HALF
+ * @allowed: and those that may be at the moment: after an answer was overdue one, and with each
+ *	answer so many more as it acknowledges, since what was not lost need not be sent again
  * @max_rd_atomic: reads and atomics that the peer takes at a time, 1 at least, if there are any
  * @retry: patience
  * @oldest: requests that were taken off the queue
@@ -67,6 +69,7 @@ struct bellhop_requester {
 	enum bellhop_service service;
 	u32 mtu;
 	u32 window;
+	u32 allowed;
 	u32 max_rd_atomic;
 	struct bellhop_retry retry;
 	u32 oldest;

@@ -155,6 +155,7 @@ private:
 		REQUIRE((r_.una == r_.end) == (r_.unacked == r_.newest));
 		REQUIRE(r_.repair >= r_.repair_end ||
 			(r_.una <= r_.repair && r_.repair_end <= r_.sent));
+		REQUIRE(r_.allowed >= 1 && r_.allowed <= r_.window);
 		REQUIRE(!r_.probe_ns || r_.deadline_ns);
 		REQUIRE(r_.probes <= BELLHOP_REQUESTER_PROBES);
 	}

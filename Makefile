@@ -10,7 +10,7 @@ KDIR =
 KERNEL = bookworm
 T =
 
-.PHONY: all module provider test soak coverage models fuzz bench vm demo lint check check-debug check-races setup load unload install clean help
+.PHONY: all module provider test soak coverage models fuzz bench vm demo wire lint check check-debug check-races setup load unload install clean help
 
 all: module provider
 
@@ -43,6 +43,9 @@ vm: ## VM tests: make vm T="load pingpong" KERNEL=bookworm; logs in build/vm-run
 
 demo: ## perftest on bellhop and on rdma_rxe, side by side in a guest
 	@scripts/setup.sh && scripts/demo.sh $(KERNEL)
+
+wire: ## perftest between two guests, on bellhop and on rdma_rxe
+	@scripts/setup.sh && scripts/wire.sh $(KERNEL)
 
 lint: ## what sparse, checkpatch, clang-tidy and others say of the sources; logs in build/lint
 	@scripts/lint.sh

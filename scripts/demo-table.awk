@@ -1,32 +1,5 @@
-#!/usr/bin/awk -f
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# demo-table.awk: reads the lines of demo-guest.sh and prints medians of bellhop and rdma_rxe beside the targets.
-
-{ values[$1, $2] = values[$1, $2] " " $3 }
-
-function median(measure, device,    list, n, i, j, swap) {
-	n = split(values[measure, device], list, " ")
-	for (i = 1; i <= n; i++)
-		for (j = i + 1; j <= n; j++)
-			if (list[j] + 0 < list[i] + 0) {
-				swap = list[i]
-				list[i] = list[j]
-				list[j] = swap
-			}
-	return n ? list[int((n + 1) / 2)] + 0 : 0
-}
-
-function ratio_of(a, b) {
-	return b > 0 ? a / b : 0
-}
-
-# Closes a line: what was wanted, and whether it came true.
-function judge(wanted, reached) {
-	printf "%9s  %s\n", wanted, reached ? "reached" : "MISSED"
-	targets++
-	if (!reached)
-		missed++
-}
+# demo-table.awk: with table.awk before it, reads the lines of demo-guest.sh and prints medians of bellhop and rdma_rxe beside the targets.
 
 function latency(verb,    bell, rxe, tail) {
 	bell = median(verb "_lat", "bell")
@@ -52,15 +25,8 @@ function bandwidth(verb, size, name,    bell, rxe, memcpy) {
 	judge("80 %", bell >= 0.8 * memcpy && memcpy > 0)
 }
 
-# What has no target.
-function compare(measure, name, format,    bell, rxe) {
-	bell = median(measure, "bell")
-	rxe = median(measure, "rxe")
-	printf "%-28s " format " " format " %8.1f x\n", name, bell, rxe, ratio_of(bell, rxe)
-}
-
 END {
-	printf "%-28s %10s %10s %10s%9s\n", "", "bellhop", "rdma_rxe", "ratio", "target"
+	begin_table()
 	latency("write")
 	latency("send")
 	latency("read")
@@ -77,6 +43,5 @@ END {
 	compare("srq_bw", "ib_send_bw SRQ 64 KiB, MiB/s", "%10.1f")
 	printf "%-28s %10.1f\n", "memcpy 64 KiB, MiB/s", median("memcpy_65536", "-")
 	printf "%-28s %10.1f\n", "memcpy 1 MiB, MiB/s", median("memcpy_1048576", "-")
-	printf "\n%d of %d targets reached", targets - missed, targets
-	print missed ? "; " missed " MISSED" : ""
+	end_table()
 }

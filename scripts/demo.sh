@@ -17,4 +17,4 @@ g++ -std=c++20 -O2 -Wall -Wextra -Werror scripts/memcpy.cpp -o $job/memcpy
 VM_TIMEOUT=600 scripts/vm-boot.sh "$kernel" $job scripts/demo-guest.sh /run/job/memcpy /run/job/results | tee -a $log
 echo
 echo "kernel $(cat "build/images/$kernel/version"), $(scripts/vm-accel.sh "build/images/$kernel" | sed 's/-accel //; s/ -cpu.*//'), 2 processors:"
-scripts/demo-table.awk $job/results
+awk -f scripts/table.awk -f scripts/demo-table.awk $job/results

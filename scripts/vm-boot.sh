@@ -7,7 +7,7 @@
 #
 # Succeeds only if the guest says on a port of its own that COMMAND did, its kernel's log is clean
 # (JOB/console), and it powers off in time. Environment: VM_TIMEOUT in seconds, VM_MEMORY, VM_CPUS,
-# VM_APPEND (kernel command line).
+# VM_APPEND (kernel command line), VM_NET (a network interface: what QEMU's -netdev takes, without an id) with VM_MAC.
 set -euo pipefail
 tree=$(dirname "$(dirname "$(realpath "$0")")")
 kernel=$1
@@ -21,6 +21,8 @@ accel=$("$tree/scripts/vm-accel.sh" "$image")
 clock=$("$tree/scripts/vm-clock.sh" "$accel")
 
 printf '%q ' "$@" >"$job/command"
+wire=()
+[ -z "${VM_NET:-}" ] || wire=(-netdev "$VM_NET,id=wire" -device "virtio-net-pci,netdev=wire,mac=${VM_MAC:-52:54:00:00:00:01}")
 
 # Q35, since the older machine's firmware makes a slow kernel copy tables for minutes when it routes interrupts.
 # The report goes through a pipe, whatever this script's output is: QEMU opens it by name.
@@ -32,7 +34,7 @@ boot() {
 		-append "console=ttyS0 loglevel=6 panic=-1 oops=panic watchdog_thresh=30 net.ifnames=0 tsc=reliable $clock ${VM_APPEND:-} \
 guest.home=$tree/qemu-images guest.image=$image guest.tree=$tree" \
 		-serial "file:$job/console" \
-		-device virtio-serial \
+		-device virtio-serial "${wire[@]}" \
 		-chardev file,id=report,path=/dev/stdout -device virtserialport,chardev=report,name=report \
 		-chardev "file,id=verdict,path=$job/verdict" -device virtserialport,chardev=verdict,name=verdict \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \

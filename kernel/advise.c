@@ -59,27 +59,13 @@ static int find(struct ib_pd *ibpd, const struct ib_sge *ibsge, enum bellhop_fet
 	return need->demand ? 0 : -EINVAL;
 }
 
-/* All of it; what is not at hand, where nothing else is wanted, is no error. */
-static int fetch_all(const struct bellhop_need *need)
-{
-	u64 done = 0;
-	s64 got = 0;
-
-	while (done < need->length) {
-		got = bellhop_demand_fetch(need->demand, need->offset + done, need->length - done,
-					   need->how);
-		if (got <= 0)
-			return got;
-		done += got;
-	}
-	return 0;
-}
-
 static int fetch(const struct bellhop_need *need, bool wait)
 {
 	/* Of the caller's own pages those at hand are found at once. */
 	if (wait || need->how == BELLHOP_FETCH_PRESENT)
-		return fetch_all(need);
+		return min_t(s64, 0,
+			     bellhop_demand_fetch_all(need->demand, need->offset, need->length,
+						      need->how));
 	/* It is advice, which is lost without memory. */
 	bellhop_fault_put(bellhop_fault_start(need, 0));
 	return 0;

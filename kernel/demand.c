@@ -13,7 +13,7 @@
 #define WRITABLE 1
 #define GOING 3
 
-/* Pages at a time. */
+/* Pages at a time, at most. */
 #define BATCH 16U
 
 /* How often pages may go while they are being fetched. */
@@ -190,19 +190,17 @@ static int publish(struct bellhop_demand *demand, unsigned long seq, unsigned lo
 		   struct page **pages, unsigned int count, bool write)
 {
 	unsigned int i;
-	int err;
+	int err = 0;
 
-	err = reserve(demand, first, count);
 	mutex_lock(&demand->lock);
-	if (!err && demand->gone)
+	if (demand->gone)
 		err = -EFAULT;
-	if (!err && mmu_interval_read_retry(&demand->notifier, seq))
+	else if (mmu_interval_read_retry(&demand->notifier, seq))
 		err = -EAGAIN;
+	/* Another who was here for the same page may have released what was reserved. */
 	for (i = 0; !err && i < count; i++)
-		err = store(demand, first + i, pages[i], write);
+		err = store(demand, first + i, pages[i], write) ? -EAGAIN : 0;
 	mutex_unlock(&demand->lock);
-	if (err)
-		release(demand, first, count);
 	return err;
 }
 
@@ -215,24 +213,21 @@ static long get_pages(const struct bellhop_demand *demand, unsigned long first, 
 
 	if (how == BELLHOP_FETCH_PRESENT)
 		return get_user_pages_fast_only(address, count, 0, pages);
-	mmap_read_lock(demand->mm);
 	got = get_user_pages_remote(demand->mm, address, count,
 				    how == BELLHOP_FETCH_WRITE ? FOLL_WRITE : 0, pages, NULL);
-	mmap_read_unlock(demand->mm);
 	return got ?: -EFAULT;
 }
 
-/* Returns how many pages there are now, from the first on; or an error. */
-static long fetch_some(struct bellhop_demand *demand, unsigned long first, unsigned int count,
-		       enum bellhop_fetch how)
+/* What get_and_publish() does, with room for all of them. */
+static long get_and_publish(struct bellhop_demand *demand, unsigned long first, unsigned int count,
+			    enum bellhop_fetch how)
 {
+	unsigned long seq = mmu_interval_read_begin(&demand->notifier);
 	struct page *pages[BATCH];
-	unsigned long seq;
-	long got, i;
+	long got = get_pages(demand, first, count, how, pages);
+	long i;
 	int err;
 
-	seq = mmu_interval_read_begin(&demand->notifier);
-	got = get_pages(demand, first, count, how, pages);
 	if (got <= 0)
 		return got;
 	err = publish(demand, seq, first, pages, got, how == BELLHOP_FETCH_WRITE);
@@ -242,10 +237,36 @@ static long fetch_some(struct bellhop_demand *demand, unsigned long first, unsig
 	return err ?: got;
 }
 
-/* Returns how many pages there are now, from the first on; or, without any, an error. */
+/*
+ * Returns how many pages there are now, from the first on; or an error. Nothing else is done
+ * between the look at the notifier and publishing, and the address space does not change
+ * meanwhile: who changes it again and again would be faster each time.
+ */
+static long fetch_some(struct bellhop_demand *demand, unsigned long first, unsigned int count,
+		       enum bellhop_fetch how)
+{
+	long got = reserve(demand, first, count);
+
+	if (!got)
+		got = mmap_read_lock_killable(demand->mm);
+	if (!got) {
+		got = get_and_publish(demand, first, count, how);
+		mmap_read_unlock(demand->mm);
+	}
+	if (got < (long)count)
+		release(demand, first, count);
+	return got;
+}
+
+/*
+ * Returns how many pages there are now, from the first on; or, without any, an error. When pages
+ * go, those that were there already may be gone as well: it is the requester's turn to use what is
+ * left, and fewer pages at a time are less likely to be met.
+ */
 static s64 fetch(struct bellhop_demand *demand, unsigned long first, unsigned long count,
 		 enum bellhop_fetch how)
 {
+	unsigned int batch = BATCH;
 	unsigned long done = 0;
 	unsigned int tries = 0;
 	long got;
@@ -253,14 +274,16 @@ static s64 fetch(struct bellhop_demand *demand, unsigned long first, unsigned lo
 	while (done < count && tries < PATIENCE) {
 		if (fatal_signal_pending(current))
 			return done ?: -EINTR;
-		got = fetch_some(demand, first + done, min_t(unsigned long, count - done, BATCH),
+		got = fetch_some(demand, first + done, min_t(unsigned long, count - done, batch),
 				 how);
-		if (got <= 0 && got != -EAGAIN)
+		if (got <= 0 && (done || got != -EAGAIN))
 			return done ?: got;
-		if (got > 0)
+		if (got > 0) {
 			done += got;
-		else
+		} else {
 			tries++;
+			batch = max(batch / 2, 1U);
+		}
 		cond_resched();
 	}
 	return done ?: -EAGAIN;
@@ -282,4 +305,19 @@ s64 bellhop_demand_fetch(struct bellhop_demand *demand, u64 offset, u64 length,
 	if (got <= 0)
 		return got;
 	return min_t(u64, length, (got << PAGE_SHIFT) - offset_in_page(demand->start + offset));
+}
+
+s64 bellhop_demand_fetch_all(struct bellhop_demand *demand, u64 offset, u64 length,
+			     enum bellhop_fetch how)
+{
+	u64 done = 0;
+	s64 got = 0;
+
+	while (done < length) {
+		got = bellhop_demand_fetch(demand, offset + done, length - done, how);
+		if (got <= 0)
+			return got;
+		done += got;
+	}
+	return done;
 }

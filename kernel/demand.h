@@ -114,4 +114,18 @@ u8 *bellhop_demand_bytes(struct bellhop_demand *demand, u64 offset, bool write, 
 s64 bellhop_demand_fetch(struct bellhop_demand *demand, u64 offset, u64 length,
 			 enum bellhop_fetch how);
 
+/**
+ * bellhop_demand_fetch_all() - gets all of the pages, though some may go meanwhile
+ * @demand: referenced
+ * @offset: of the first byte
+ * @length: bytes, not 0
+ * @how: see there
+ *
+ * Context: as bellhop_demand_fetch().
+ * Return: @length; 0 when pages are not at hand and nothing else is wanted; or an error of
+ * bellhop_demand_fetch().
+ */
+s64 bellhop_demand_fetch_all(struct bellhop_demand *demand, u64 offset, u64 length,
+			     enum bellhop_fetch how);
+
 #endif

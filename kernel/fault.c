@@ -6,8 +6,12 @@
 #include "fault.h"
 #include "run.h"
 
-/* For one request; what comes next is another one's. */
-#define FETCH_BYTES (1U << 20)
+/*
+ * A requester uses what has come before it needs more: of many pages the first might be gone again
+ * when the last has come. A responder loses the packets that come before the pages do.
+ */
+#define REQUESTER_BYTES (1U << 16)
+#define RESPONDER_BYTES (1U << 20)
 
 /* Of one region; each may take long, and who waits for it may give up and ask for another. */
 #define MAX_FETCHES 256U
@@ -58,10 +62,12 @@ static void work(struct work_struct *work)
 	const struct bellhop_need *need = &fault->need;
 	u32 qpn = fault->qpn;
 
-	fault->got = bellhop_demand_fetch(need->demand, need->offset, need->length, need->how);
+	fault->got =
+		qpn ? bellhop_demand_fetch(need->demand, need->offset, need->length, need->how)
+		    : bellhop_demand_fetch_all(need->demand, need->offset, need->length, need->how);
 	smp_store_release(&fault->done, true); /* pairs with is_done() */
 	bellhop_fault_put(fault);
-	bellhop_run_wake(qpn);
+	bellhop_run_resume(qpn);
 	module_put(THIS_MODULE);
 }
 
@@ -77,7 +83,6 @@ struct bellhop_fault *bellhop_fault_start(const struct bellhop_need *need, u32 q
 	INIT_WORK(&fault->work, work);
 	refcount_set(&fault->refs, 2);
 	fault->need = *need;
-	fault->need.length = min_t(u64, need->length, FETCH_BYTES);
 	fault->qpn = qpn;
 	bellhop_demand_hold(need->demand);
 	/* Its region may go, and all else with it, but not the code. */
@@ -109,6 +114,7 @@ static bool has_failed(const struct bellhop_fault *fault, const struct bellhop_n
 bool bellhop_fault_raise(struct bellhop_fault **place, const struct bellhop_need *need, u32 qpn)
 {
 	struct bellhop_fault *last = *place;
+	struct bellhop_need some = *need;
 	bool failed = false;
 
 	if (last && covers(last, need)) {
@@ -117,6 +123,7 @@ bool bellhop_fault_raise(struct bellhop_fault **place, const struct bellhop_need
 		failed = has_failed(last, need);
 	}
 	bellhop_fault_put(last);
-	*place = failed ? NULL : bellhop_fault_start(need, qpn);
+	some.length = min_t(u64, need->length, qpn ? REQUESTER_BYTES : RESPONDER_BYTES);
+	*place = failed ? NULL : bellhop_fault_start(&some, qpn);
 	return !failed;
 }

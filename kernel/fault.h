@@ -36,7 +36,7 @@ void bellhop_fault_exit(void);
  * struct bellhop_need - bytes of a region that are not there
  * @demand: the region's; kept there by the caller
  * @offset: of the first byte
- * @length: how many will be needed, not 0; the worker may get less
+ * @length: how many will be needed, not 0
  * @how: what for
  */
 struct bellhop_need {
@@ -49,7 +49,7 @@ struct bellhop_need {
 /**
  * bellhop_fault_start() - has pages fetched
  * @need: which
- * @qpn: the QP that is woken then, or 0
+ * @qpn: the QP that goes on as soon as the first have come, or 0
  *
  * Context: any but hard interrupts.
  * Return: with a reference; or NULL without memory, or when too many are under way in the region,
@@ -67,9 +67,9 @@ void bellhop_fault_put(struct bellhop_fault *fault);
 
 /**
  * bellhop_fault_raise() - has pages fetched, unless they are being fetched already
- * @place: the requester's last fault, or NULL; another one is put there
- * @need: what is not there
- * @qpn: the requester
+ * @place: the last fault of who needs them, or NULL; another one is put there
+ * @need: what is not there; some of it is fetched
+ * @qpn: the requester, or 0
  *
  * Context: any but hard interrupts; the caller is the requester's runner.
  * Return: true when they will come: then the requester tries again; false when they cannot be

@@ -179,21 +179,35 @@ void bellhop_run_wake(u32 qpn)
 	spin_unlock_bh(&slot->gate);
 }
 
-void bellhop_run_poke(u32 qpn)
+static void execute_here(u32 qpn, bool wake)
 {
 	struct bellhop_share share = { .wqes = KICK_WQES, .bytes = KICK_BYTES };
 	struct bellhop_slot *slot = bellhop_slot_find(qpn);
+	bool enter = false;
 	struct bellhop_qp *qp;
-	bool enter;
 
 	if (!slot)
 		return;
-	spin_lock(&slot->gate);
+	spin_lock_bh(&slot->gate);
 	qp = slot->gate_qp;
-	enter = qp && slot->gate_qpn == qpn && !qp->hold && bellhop_run_enter(&qp->run);
-	spin_unlock(&slot->gate);
+	if (qp && slot->gate_qpn == qpn) {
+		if (wake)
+			WRITE_ONCE(qp->send.woken, true);
+		enter = !qp->hold && bellhop_run_enter(&qp->run);
+	}
+	spin_unlock_bh(&slot->gate);
 	if (enter)
 		run(qp, &share);
+}
+
+void bellhop_run_resume(u32 qpn)
+{
+	execute_here(qpn, true);
+}
+
+void bellhop_run_poke(u32 qpn)
+{
+	execute_here(qpn, false);
 }
 
 void bellhop_run_hold(struct bellhop_qp *qp)

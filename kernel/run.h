@@ -85,6 +85,16 @@ void bellhop_run_defer(struct bellhop_qp *qp);
 void bellhop_run_wake(u32 qpn);
 
 /**
+ * bellhop_run_resume() - executes the QP of a number in the caller's context, and ends the wait of
+ * its sender
+ * @qpn: any number
+ *
+ * Nothing comes between what the sender has waited for and its using it.
+ * Context: process; does not sleep.
+ */
+void bellhop_run_resume(u32 qpn);
+
+/**
  * bellhop_run_poke() - executes the QP of a number in the caller's context
  * @qpn: any number
  *

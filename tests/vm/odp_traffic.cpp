@@ -92,6 +92,26 @@ TEST(DemandTraffic, never_reads_pages_of_somebody_else)
 	EXPECT_GT(rounds, 0u);
 }
 
+/* Of the pages that are fetched together the first is gone before the last has come. */
+TEST(DemandTraffic, gets_on_while_pages_go_as_fast_as_they_come)
+{
+	Pair pair;
+	Region a(pair.a.pd, length);
+	DemandRegion b(pair.b.pd, length);
+	Nuisance nuisance([&] { madvise(b.memory.data(), length, MADV_DONTNEED); });
+
+	for (uint64_t round = 0; round < 3; round++) {
+		ASSERT_EQ(post(pair.a.qp, { .opcode = IBV_WR_RDMA_WRITE,
+					    .sges = { a.sge(0, length) },
+					    .remote = b.address(),
+					    .rkey = b.mr.rkey(),
+					    .id = round }),
+			  0);
+		expect(pair.a.send_cq, pair.a.qp, round);
+	}
+	EXPECT_GT(nuisance.stop(), 0u);
+}
+
 /* The kernel moves pages to where it wants them. */
 TEST(DemandTraffic, is_right_while_pages_are_moved)
 {

@@ -182,8 +182,10 @@ static void accept(const struct bellhop_arrival *arrival, struct bellhop_qp *qp)
 
 	if (plan.abandons && qp->recv.busy)
 		bellhop_receive_give_back(qp);
-	if (plan.verdict == BELLHOP_ACCEPTOR_REFUSE)
+	if (plan.verdict == BELLHOP_ACCEPTOR_REFUSE) {
+		bellhop_counters_count(&qp->device->counters, bellhop_counter_of(plan.reason));
 		bellhop_receive_refuse(qp, plan.reason);
+	}
 	if (plan.verdict == BELLHOP_ACCEPTOR_KEEP)
 		keep(arrival, qp, plan.place);
 	if (plan.verdict != BELLHOP_ACCEPTOR_EXECUTE)
@@ -345,6 +347,7 @@ static struct sk_buff *build(struct bellhop_qp *qp, struct dst_entry *dst)
 		bellhop_replies_refuse(&stream->acceptor.replies, &packet,
 				       bellhop_syndrome_encode(BELLHOP_SYNDROME_NAK,
 							       BELLHOP_NAK_REMOTE_ACCESS_ERROR));
+		bellhop_counters_count(&qp->device->counters, bellhop_counter_of(reason));
 		bellhop_receive_refuse(qp, reason);
 	}
 	return NULL;

@@ -171,6 +171,12 @@ public:
 		       static_cast<ssize_t>(frame.size());
 	}
 
+	/** Takes a frame that is there into @bytes. Returns its length, or -1. */
+	ssize_t take(std::span<uint8_t> bytes) const
+	{
+		return recv(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+	}
+
 	/** Whether @packet comes within @seconds; others are passed over. */
 	bool gets(const Packet &packet, double seconds = patience) const
 	{

@@ -75,10 +75,24 @@ static struct dst_entry *find_from(const struct net_device *netdev,
 	return found;
 }
 
+/* An address that has gone and come back, as those of a bond do when it fails over, has another
+ * place in the table. */
+static const struct ib_gid_attr *find_own(struct bellhop_device *device, u8 sgid_index,
+					  const struct bellhop_route *route)
+{
+	const struct ib_gid_attr *own = rdma_get_gid_attr(&device->ibdev, 1, sgid_index);
+	union ib_gid sgid;
+
+	if (!IS_ERR(own))
+		return own;
+	memcpy(&sgid, route->sgid, sizeof(sgid));
+	return rdma_find_gid_by_port(&device->ibdev, &sgid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+}
+
 struct dst_entry *bellhop_route_find(struct bellhop_device *device, u8 sgid_index,
 				     const struct bellhop_route *route, u16 source_port)
 {
-	const struct ib_gid_attr *own = rdma_get_gid_attr(&device->ibdev, 1, sgid_index);
+	const struct ib_gid_attr *own = find_own(device, sgid_index, route);
 	const struct net_device *netdev;
 	struct dst_entry *found;
 

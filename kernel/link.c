@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* link.c: `rdma link add NAME type bellhop netdev NETDEV`, and the interface's notifier. */
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <rdma/bellhop-abi.h>
@@ -20,6 +21,9 @@ static int newlink(const char *name, struct net_device *netdev)
 
 	/* The addresses of any other type make no RoCE GID. */
 	if (netdev->type != ARPHRD_ETHER)
+		return -EINVAL;
+	/* The core gives a VLAN's addresses to the device that is over what is below it, if any. */
+	if (is_vlan_dev(netdev))
 		return -EINVAL;
 	mutex_lock(&newlink_lock);
 	existing = ib_device_get_by_netdev(netdev, BELLHOP_DRIVER_ID);

@@ -43,6 +43,10 @@ static int add_to_inbox(struct bellhop_inbox *inbox, struct bellhop_qp *qp,
 		wc.network_hdr_type =
 			completion->sl == BELLHOP_SL_IPV4 ? RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
 	}
+	if (completion->vlan) {
+		wc.wc_flags |= IB_WC_WITH_VLAN;
+		wc.vlan_id = completion->vlan - 1;
+	}
 	return bellhop_inbox_add(inbox, &wc, solicited, fire);
 }
 

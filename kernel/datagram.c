@@ -128,6 +128,13 @@ static enum bellhop_sl build_header(const struct bellhop_qp *qp, u8 grh[BELLHOP_
 	return bellhop_grh_build(grh, &route, wqe->length, wqe->op->traits & BELLHOP_OP_IMM);
 }
 
+u16 bellhop_datagram_vlan(const struct bellhop_qp *qp, const union ib_gid *dgid)
+{
+	if (qp->ibqp.qp_type != IB_QPT_GSI)
+		return 0;
+	return bellhop_port_vlan(qp->device, dgid);
+}
+
 struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bellhop_qp *peer)
 {
 	const struct bellhop_send_wqe *wqe = &qp->send.wqe;
@@ -140,6 +147,7 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	enum bellhop_counter why;
 	enum bellhop_reason reason;
 	u8 grh[BELLHOP_GRH_BYTES];
+	union ib_gid dgid;
 
 	lockdep_assert_held(&peer->slot->lock);
 
@@ -159,6 +167,8 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	}
 	if (!reason) {
 		completion.sl = build_header(qp, grh);
+		memcpy(&dgid, wqe->av.dgid, sizeof(dgid));
+		completion.vlan = bellhop_datagram_vlan(peer, &dgid);
 		result = bellhop_carry_datagram(qp, peer, grh);
 		if (result.reason == BELLHOP_REASON_ABSENT) {
 			bellhop_receive_give_back(peer);

@@ -12,6 +12,7 @@
 
 struct bellhop_arrival;
 struct bellhop_qp;
+union ib_gid;
 
 /**
  * bellhop_datagram_address() - finds out where the entry that was fetched goes
@@ -41,6 +42,18 @@ bool bellhop_datagram_go_on(struct bellhop_qp *qp);
  * Return: ACK; NONE, if the datagram was dropped (IBA 9.8.3); or OWN_FAULT.
  */
 struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bellhop_qp *peer);
+
+/**
+ * bellhop_datagram_vlan() - what a completion says of the VLAN that a datagram has come by
+ * @qp: who gets it
+ * @dgid: where it was sent to
+ *
+ * The core finds the address that a management datagram was for by its VLAN; nobody else is told.
+ *
+ * Context: any but hard interrupts.
+ * Return: one more than the VLAN's number, or 0.
+ */
+u16 bellhop_datagram_vlan(const struct bellhop_qp *qp, const union ib_gid *dgid);
 
 /**
  * bellhop_datagram_route() - where from and to the entry goes that was fetched

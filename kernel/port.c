@@ -12,6 +12,9 @@
 
 #define GID_TABLE_LEN 1024
 
+/* What the core has in place of a number. */
+#define NO_VLAN 0xffffu
+
 enum ib_mtu bellhop_port_mtu(const struct bellhop_device *device)
 {
 	return iboe_get_mtu(READ_ONCE(device->netdev->mtu)) ?: IB_MTU_256;
@@ -27,6 +30,20 @@ bool bellhop_port_has_gid(struct bellhop_device *device, const union ib_gid *gid
 		return false;
 	rdma_put_gid_attr(found);
 	return true;
+}
+
+u16 bellhop_port_vlan(struct bellhop_device *device, const union ib_gid *gid)
+{
+	const struct ib_gid_attr *found =
+		rdma_find_gid_by_port(&device->ibdev, gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+	u16 vlan = NO_VLAN;
+	int err;
+
+	if (IS_ERR(found))
+		return 0;
+	err = rdma_read_gid_l2_fields(found, &vlan, NULL);
+	rdma_put_gid_attr(found);
+	return err || vlan == NO_VLAN ? 0 : vlan + 1;
 }
 
 void bellhop_port_update(struct bellhop_device *device)

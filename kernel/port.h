@@ -56,6 +56,16 @@ bool bellhop_port_has_gid(struct bellhop_device *device, const union ib_gid *gid
 			  struct net_device *netdev);
 
 /**
+ * bellhop_port_vlan() - which VLAN an address of the port is in
+ * @device: the device
+ * @gid: the address
+ *
+ * Context: any but hard interrupts.
+ * Return: one more than the VLAN's number; 0, if it is in none.
+ */
+u16 bellhop_port_vlan(struct bellhop_device *device, const union ib_gid *gid);
+
+/**
  * bellhop_port_mtu() - the largest path MTU that fits the interface's
  * @device: the device
  *

@@ -195,7 +195,11 @@ struct bellhop_completion_ring {
 	u32 fired;
 };
 
-/* What a completion says, but for its phase; the fields are those of struct bellhop_cqe. */
+/*
+ * What a completion says, but for its phase; the fields are those of struct bellhop_cqe, and @vlan,
+ * which the kernel's own consumers are told of a datagram: one more than the number of the VLAN
+ * that it has come by, or 0.
+ */
 struct bellhop_completion {
 	u64 wr_id;
 	u32 qpn;
@@ -207,6 +211,7 @@ struct bellhop_completion {
 	u8 opcode;
 	u8 status;
 	u16 wc_flags;
+	u16 vlan;
 	u8 sl;
 };
 

@@ -37,6 +37,7 @@ struct Forged {
 	Envelope envelope;
 	bellhop_transport transport = {};
 	Bytes payload = {};
+	Mac other = {}; /* of the peer's host */
 };
 
 /** The MACs of the hosts. */
@@ -178,6 +179,7 @@ private:
 		bellhop_transport &transport = forged.transport;
 
 		forged.envelope.to = neighbours_.of(mark.at);
+		forged.other = neighbours_.of(mark.from);
 		forged.envelope.family = mark.family;
 		forged.envelope.source = mark.from.gid(mark.family);
 		forged.envelope.destination = mark.at.gid(mark.family);

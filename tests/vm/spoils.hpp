@@ -41,6 +41,11 @@ inline bool datagrams(const Mark &mark)
 	return mark.service == BELLHOP_BTH_UD && mark.qpn != gsi_qpn;
 }
 
+inline bool ordinary(const Mark &mark)
+{
+	return mark.qpn != gsi_qpn;
+}
+
 inline bool by_ipv4(const Mark &mark)
 {
 	return mark.family == Family::ipv4;
@@ -68,7 +73,14 @@ inline void to_everybody(Forged &forged, std::mt19937 &random)
 	}
 }
 
-/* The number says nothing by itself, though both hosts' are in one table. */
+/* A number says nothing by itself: here it is nobody's. */
+inline void at_other_host(Forged &forged, std::mt19937 &)
+{
+	forged.envelope.to = forged.other;
+	forged.envelope.destination = forged.mark.from.gid(forged.mark.family);
+	forged.envelope.source = forged.mark.at.gid(forged.mark.family);
+}
+
 inline void no_such_qp(Forged &forged, std::mt19937 &random)
 {
 	const uint32_t nobody[] = { 0, 0xfffffe, 0xffffff, forged.mark.qpn ^ 1u << 23 };
@@ -182,6 +194,8 @@ inline constexpr Spoil spoils[] = {
 	{ "from another host", "dropped_wrong_address", spoil::connected, spoil::foreign_source },
 	{ "to everybody", "dropped_wrong_address", spoil::any, spoil::to_everybody },
 	{ "for nobody's QP", "dropped_nobody_there", spoil::any, spoil::no_such_qp },
+	{ "for the QP of another host", "dropped_nobody_there", spoil::ordinary,
+	  spoil::at_other_host },
 	{ "for QPs with near numbers", nullptr, spoil::connected, spoil::near_qp },
 	{ "of another partition", "dropped_pkey_mismatch", spoil::any, spoil::wrong_pkey },
 	{ "with another Q_Key", "dropped_qkey_mismatch", spoil::datagrams, spoil::wrong_qkey },

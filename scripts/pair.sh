@@ -34,8 +34,14 @@ gone() {
 }
 
 # listening PORT: whether a TCP socket waits for connections there, or with "cm", anything of rdma_cm; with "raw",
-# whether a raw packet QP takes frames; of an IPv4 multicast address, whether an interface has joined it.
+# whether a raw packet QP takes frames; of an IPv4 multicast address, whether an interface has joined it. A port behind
+# a namespace's name and a colon is one there.
 listening() {
+	local enter=()
+	if [[ $1 = *:* ]]; then
+		enter=(ip netns exec "${1%:*}")
+		set -- "${1##*:}"
+	fi
 	if [[ $1 = *.* ]]; then
 		ip maddr show | grep -qE "inet +$1( |\$)"
 		return
@@ -50,7 +56,7 @@ listening() {
 		rdma resource show cm_id | grep -q 'state LISTEN' && sleep 0.2
 		return
 	fi
-	grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$1") [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6
+	"${enter[@]}" grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$1") [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6
 }
 
 # pair PORT SERVER... -- CLIENT...: starts the server, the client once the server listens on the port, and

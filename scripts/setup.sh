@@ -21,7 +21,7 @@ packages=(
 	qemu-system-x86 busybox-static cpio xz-utils zstd procps
 	# what guests run
 	iproute2 rdma-core ibverbs-utils rdmacm-utils perftest python3-pyverbs
-	libfabric-bin ucx-utils openmpi-bin python3-mpi4py qperf fio
+	libfabric-bin ucx-utils openmpi-bin python3-mpi4py qperf fio tshark
 )
 
 as_root() {

@@ -171,6 +171,13 @@ public:
 		       static_cast<ssize_t>(frame.size());
 	}
 
+	/** For frames of @bytes altogether that nobody takes for a while. */
+	void make_room(int bytes) const
+	{
+		require_errno(!setsockopt(fd_, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)),
+			      "room for frames");
+	}
+
 	/** Takes a frame that is there into @bytes. Returns its length, or -1. */
 	ssize_t take(std::span<uint8_t> bytes) const
 	{

@@ -75,8 +75,10 @@ static struct dst_entry *find_from(const struct net_device *netdev,
 	return found;
 }
 
-/* An address that has gone and come back, as those of a bond do when it fails over, has another
- * place in the table. */
+/*
+ * An address that has gone and come back, as those of a bond do when it fails over, has another
+ * place in the table.
+ */
 static const struct ib_gid_attr *find_own(struct bellhop_device *device, u8 sgid_index,
 					  const struct bellhop_route *route)
 {

@@ -59,24 +59,29 @@ u32 bellhop_requester_post(struct bellhop_requester *requester, u8 wr, u32 lengt
 	return requester->newest++ & (requester->depth - 1);
 }
 
-static void arm_probe(struct bellhop_requester *requester, u64 now_ns)
-{
-	u64 timeout = bellhop_rtt_timeout_ns(&requester->rtt) << requester->probes;
-
-	requester->probe_ns = requester->probes < BELLHOP_REQUESTER_PROBES ? now_ns + timeout : 0;
-}
-
 static void arm(struct bellhop_requester *requester, u64 now_ns)
 {
 	/* Each try waits once, so the first is one of them. */
 	requester->deadline_ns = now_ns + bellhop_retry_silent(&requester->retry).wait_ns;
-	arm_probe(requester, now_ns);
+	bellhop_probe_arm(&requester->probe, now_ns);
 }
 
 static void disarm(struct bellhop_requester *requester)
 {
 	requester->deadline_ns = 0;
-	requester->probe_ns = 0;
+	requester->probe.due_ns = 0;
+}
+
+/* What comes before @una need not be sent any more, and perhaps not what comes behind either. */
+static void skip(struct bellhop_requester *requester, u64 una)
+{
+	requester->sent = bellhop_probe_return(&requester->probe, una);
+	if (requester->sent > una)
+		requester->allowed = requester->window;
+	requester->sending = requester->unacked;
+	while (requester->sending != requester->newest &&
+	       requester->sent >= bellhop_request_end(at(requester, requester->sending)))
+		requester->sending++;
 }
 
 /* All before @una is acknowledged now. */
@@ -89,16 +94,13 @@ static void advance(struct bellhop_requester *requester, u64 una, u64 now_ns)
 	while (requester->unacked != requester->newest &&
 	       una >= bellhop_request_end(at(requester, requester->unacked)))
 		requester->unacked++;
-	if (requester->sent < una) {
-		requester->sent = una;
-		requester->sending = requester->unacked;
-	}
+	if (requester->sent < una)
+		skip(requester, una);
 	if (requester->repair < una)
 		requester->repair = una;
 	requester->gone_back = false;
 	bellhop_retry_progress(&requester->retry);
-	bellhop_rtt_hear(&requester->rtt, una, now_ns);
-	requester->probes = 0;
+	bellhop_probe_hear(&requester->probe, una, now_ns);
 	disarm(requester);
 	if (requester->sent > una)
 		arm(requester, now_ns);
@@ -195,7 +197,7 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 	}
 	packet->ack_request = !bellhop_request_has_answer(request) && asks_for_ack(requester);
 	if (!packet->again && (packet->ack_request || bellhop_request_has_answer(request)))
-		bellhop_rtt_send(&requester->rtt, position, now_ns);
+		bellhop_rtt_send(&requester->probe.rtt, position, now_ns);
 	if (!requester->deadline_ns)
 		arm(requester, now_ns);
 	return true;
@@ -209,7 +211,6 @@ static void go_back(struct bellhop_requester *requester)
 	requester->unasked = 0;
 	requester->gone_back = true;
 	requester->repair_end = 0;
-	bellhop_rtt_forget(&requester->rtt);
 }
 
 static struct bellhop_requester_plan try_again(struct bellhop_requester *requester, u64 now_ns)
@@ -218,6 +219,7 @@ static struct bellhop_requester_plan try_again(struct bellhop_requester *request
 
 	if (plan.give_up)
 		return fail(BELLHOP_REASON_SILENT);
+	bellhop_probe_forget(&requester->probe);
 	go_back(requester);
 	/*
 	 * A responder that is slow is not helped by hearing everything once more: up to four times
@@ -226,7 +228,7 @@ static struct bellhop_requester_plan try_again(struct bellhop_requester *request
 	requester->deadline_ns =
 		now_ns +
 		(plan.wait_ns << (requester->retry.silent < 4 ? requester->retry.silent / 2 : 2));
-	arm_probe(requester, now_ns);
+	bellhop_probe_arm(&requester->probe, now_ns);
 	return just(BELLHOP_REQUESTER_GO_ON);
 }
 
@@ -261,6 +263,7 @@ static struct bellhop_requester_plan wait_until_ready(struct bellhop_requester *
 
 	if (plan.give_up)
 		return fail(BELLHOP_REASON_RNR);
+	bellhop_probe_forget(&requester->probe);
 	go_back(requester);
 	disarm(requester);
 	requester->resume_ns = now_ns + plan.wait_ns;
@@ -296,9 +299,9 @@ static void repair(struct bellhop_requester *requester, u32 packets, bool answer
 	requester->repair = requester->una;
 	requester->repair_end = end < requester->sent ? end : requester->sent;
 	requester->repairs_answers = answers;
-	bellhop_rtt_forget(&requester->rtt);
+	bellhop_probe_forget(&requester->probe);
 	if (requester->deadline_ns)
-		arm_probe(requester, now_ns);
+		bellhop_probe_arm(&requester->probe, now_ns);
 }
 
 /* Answers before @end are missing, which is worth a request once: the timers do the rest. */
@@ -445,12 +448,12 @@ struct bellhop_requester_plan bellhop_requester_expire(struct bellhop_requester 
 		requester->allowed = 1;
 		return try_again(requester, now_ns);
 	}
-	if (!requester->probe_ns || now_ns < requester->probe_ns)
+	if (!bellhop_probe_is_due(&requester->probe, now_ns))
 		return just(BELLHOP_REQUESTER_DROP);
-	requester->probes++;
+	bellhop_probe_go_back(&requester->probe, requester->sent, requester->reads);
 	go_back(requester);
 	requester->allowed = 1;
-	arm_probe(requester, now_ns);
+	bellhop_probe_arm(&requester->probe, now_ns);
 	return just(BELLHOP_REQUESTER_GO_ON);
 }
 
@@ -482,6 +485,7 @@ bool bellhop_requester_abandon(struct bellhop_requester *requester, u32 *request
 
 void bellhop_requester_rest(struct bellhop_requester *requester, u64 until_ns)
 {
+	bellhop_probe_forget(&requester->probe);
 	go_back(requester);
 	/* It is no try that failed. */
 	bellhop_retry_progress(&requester->retry);

@@ -12,22 +12,20 @@
  * Where the responder keeps what comes behind the loss, only what it names is sent again; and what
  * comes of answers is kept here, and only those that are missing are asked for again.
  * The requester goes back, too, when nobody has answered for longer than usual: then, nothing has
- *failed yet. A service that is not reliable hears of no loss, and all is complete that was sent.
+ * failed yet. A service that is not reliable hears of no loss, and all is complete that was sent.
  */
 #ifndef BELLHOP_PROTO_REQUESTER_H
 #define BELLHOP_PROTO_REQUESTER_H
 
 #include "base.h"
+#include "probe.h"
 #include "request.h"
 #include "retry.h"
-#include "rtt.h"
 #include "stash.h"
 #include "transport.h"
 
 /* Packets under way whose acknowledgment nobody has asked for, at most. */
 #define BELLHOP_REQUESTER_ACK_EVERY 16u
-/* How often packets are sent again before their time, each time after twice as long. */
-#define BELLHOP_REQUESTER_PROBES 6u
 
 /**
  * struct bellhop_requester - a QP's sending end
@@ -57,9 +55,7 @@
  * @reads: reads and atomics between @una and @sent
  * @unasked: packets sent since an acknowledgment was asked for
  * @gone_back: for the sake of @una: what comes out of order is no news
- * @rtt: how long the responder takes
- * @probes: how often packets were sent again before their time, without an answer since
- * @probe_ns: when they will be; 0 is never
+ * @probe: what is sent again before that is overdue
  * @deadline_ns: when an answer is overdue; 0 is never
  * @resume_ns: the responder was not ready: nothing is sent before; 0 is at once
  */
@@ -89,9 +85,7 @@ struct bellhop_requester {
 	u32 reads;
 	u32 unasked;
 	bool gone_back;
-	struct bellhop_rtt rtt;
-	u32 probes;
-	u64 probe_ns;
+	struct bellhop_probe probe;
 	u64 deadline_ns;
 	u64 resume_ns;
 };
@@ -247,8 +241,8 @@ static inline u64 bellhop_requester_wake_ns(const struct bellhop_requester *requ
 {
 	if (requester->resume_ns)
 		return requester->resume_ns;
-	return requester->probe_ns && requester->probe_ns < requester->deadline_ns
-		       ? requester->probe_ns
+	return requester->probe.due_ns && requester->probe.due_ns < requester->deadline_ns
+		       ? requester->probe.due_ns
 		       : requester->deadline_ns;
 }
 

@@ -144,6 +144,20 @@ private:
 			REQUIRE(request == done_++ % kDepth);
 	}
 
+	/* Something but an acknowledgment is waited for: of what was sent, or of the whole of it.
+	 */
+	bool waits_for_answers(bool whole) const
+	{
+		for (u32 i = r_.unacked; i != r_.newest; i++) {
+			const bellhop_request &request = requests_[i % kDepth];
+
+			if (bellhop_request_has_answer(&request) && request.first < r_.sent &&
+			    (!whole || request.first >= r_.una))
+				return true;
+		}
+		return false;
+	}
+
 	void check() const
 	{
 		REQUIRE(r_.una <= r_.sent && r_.sent <= r_.high && r_.high <= r_.end);
@@ -151,13 +165,16 @@ private:
 		REQUIRE(r_.unacked - r_.oldest <= kDepth);
 		REQUIRE(r_.sent - r_.una < r_.window + BELLHOP_SEGMENT_READ_PACKETS);
 		REQUIRE(r_.reads <= r_.max_rd_atomic);
+		REQUIRE(!r_.reads || waits_for_answers(false));
+		REQUIRE(r_.reads || !waits_for_answers(true));
+		REQUIRE(r_.probe.before <= r_.high);
 		REQUIRE((r_.sent == r_.end) == (r_.sending == r_.newest));
 		REQUIRE((r_.una == r_.end) == (r_.unacked == r_.newest));
 		REQUIRE(r_.repair >= r_.repair_end ||
 			(r_.una <= r_.repair && r_.repair_end <= r_.sent));
 		REQUIRE(r_.allowed >= 1 && r_.allowed <= r_.window);
-		REQUIRE(!r_.probe_ns || r_.deadline_ns);
-		REQUIRE(r_.probes <= BELLHOP_REQUESTER_PROBES);
+		REQUIRE(!r_.probe.due_ns || r_.deadline_ns);
+		REQUIRE(r_.probe.count <= BELLHOP_PROBES);
 	}
 
 	FuzzedDataProvider &input_;

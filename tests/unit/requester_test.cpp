@@ -250,7 +250,7 @@ TEST_F(requester, expire__sends_again_long_before_patience_is_over)
 	r.retry.timeout = 18; /* a second */
 	bellhop_requester_post(&r, BELLHOP_WR_SEND, 3 * kMtu, 0);
 	ASSERT_EQ(sent().size(), 3u);
-	for (u32 i = 0; i < BELLHOP_REQUESTER_PROBES; i++) {
+	for (u32 i = 0; i < BELLHOP_PROBES; i++) {
 		const u64 wait = 4 * kMs << i;
 
 		ASSERT_EQ(bellhop_requester_wake_ns(&r), now + wait);
@@ -280,8 +280,8 @@ TEST_F(requester, expire__is_as_patient_as_the_responder_is_slow)
 	sent(16 * kMs);
 	/* Which of the two it answers is not known. */
 	hear(1, ack, 17 * kMs);
-	EXPECT_EQ(r.rtt.smoothed_ns, 2 * kMs);
-	EXPECT_EQ(r.probes, 0u);
+	EXPECT_EQ(r.probe.rtt.smoothed_ns, 2 * kMs);
+	EXPECT_EQ(r.probe.count, 0u);
 }
 
 TEST_F(requester, expire__progress_gives_new_patience)
@@ -325,6 +325,45 @@ TEST_F(requester, expire__what_was_there_all_the_time_is_not_sent_again)
 
 	ASSERT_EQ(packets.size(), 8u);
 	EXPECT_EQ(packets[0].psn, bellhop_psn_add(kPsn, 32));
+}
+
+TEST_F(requester, expire__what_was_only_late_is_not_sent_again)
+{
+	constexpr u64 kLater = kNow + 4000000;
+
+	r.retry.timeout = 18;
+	for (u8 wr : { BELLHOP_WR_RDMA_WRITE, BELLHOP_WR_SEND, BELLHOP_WR_SEND })
+		bellhop_requester_post(&r, wr, 12 * kMtu, 0);
+	EXPECT_EQ(sent().size(), 32u);
+	bellhop_requester_expire(&r, kLater);
+	EXPECT_EQ(sent(kLater).size(), 1u);
+	EXPECT_EQ(hear(15, ack, kLater).verdict, BELLHOP_REQUESTER_GO_ON);
+	const auto packets = sent(kLater);
+
+	ASSERT_EQ(packets.size(), 4u) << "the window is open again";
+	EXPECT_EQ(packets[0].request, 2u);
+	EXPECT_EQ(packets[0].psn, bellhop_psn_add(kPsn, 32));
+	EXPECT_FALSE(packets[0].again);
+	hear(35, ack, kLater);
+	EXPECT_EQ(done(), 3u);
+}
+
+TEST_F(requester, expire__a_read_that_was_late_is_asked_for_again)
+{
+	constexpr u64 kLater = kNow + 4000000;
+
+	r.retry.timeout = 18;
+	bellhop_requester_post(&r, BELLHOP_WR_SEND, 4 * kMtu, 0);
+	bellhop_requester_post(&r, BELLHOP_WR_RDMA_READ, kMtu, 0);
+	EXPECT_EQ(sent().size(), 5u);
+	bellhop_requester_expire(&r, kLater);
+	hear(3, ack, kLater);
+	EXPECT_EQ(r.reads, 0u);
+	EXPECT_EQ(sent(kLater).size(), 1u);
+	EXPECT_EQ(r.reads, 1u);
+	place(4, read_only, kMtu);
+	EXPECT_EQ(done(), 2u);
+	EXPECT_EQ(r.reads, 0u);
 }
 
 TEST_F(requester, done__what_is_not_reliable_is_complete_when_it_is_sent)

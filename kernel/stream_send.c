@@ -281,11 +281,13 @@ static bool send_all(struct bellhop_qp *qp, struct bellhop_share *share, u64 now
 	return goes_on && !share->bytes;
 }
 
+/* A timer that goes off early is set again then: each message puts its time off, few need it. */
 static void wait(struct bellhop_qp *qp, u64 now)
 {
 	u64 wake = bellhop_requester_wake_ns(&qp->stream->requester);
 
-	if (wake)
+	if (wake && !(hrtimer_is_queued(&qp->timer) &&
+		      ktime_to_ns(hrtimer_get_expires(&qp->timer)) <= wake))
 		hrtimer_start(&qp->timer,
 			      ns_to_ktime(wake > now + WAIT_MIN_NS ? wake - now : WAIT_MIN_NS),
 			      HRTIMER_MODE_REL);

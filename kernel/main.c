@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <rdma/bellhop-abi.h>
 #include <rdma/ib_verbs.h>
+#include "compat/crc32.h"
 #include "counters.h"
 #include "device.h"
 #include "fault.h"
@@ -23,6 +24,7 @@ static int __init bellhop_init(void)
 	err = bellhop_slot_init();
 	if (err)
 		return err;
+	bellhop_crc32_init();
 	bellhop_mcast_init();
 	bellhop_counters_init();
 	err = bellhop_run_init();
@@ -57,6 +59,7 @@ err_fault:
 err_run:
 	bellhop_run_exit();
 err_slot:
+	bellhop_crc32_exit();
 	bellhop_slot_exit();
 	/* To modprobe EEXIST means that the module is loaded already, which is fine with it. */
 	return err == -EEXIST ? -EBUSY : err;
@@ -69,6 +72,7 @@ static void __exit bellhop_exit(void)
 	bellhop_socket_exit();
 	bellhop_fault_exit();
 	bellhop_run_exit();
+	bellhop_crc32_exit();
 	bellhop_slot_exit();
 }
 

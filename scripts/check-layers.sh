@@ -24,14 +24,14 @@ layer() {
 }
 
 # A model includes models.
-own='[a-z_]+\.(h|hpp|pml)'
-kernel_headers='(linux|rdma|net|asm|uapi/rdma)/[a-z0-9_/-]+\.h'
+own='[a-z0-9_]+\.(h|hpp|pml)'
+kernel_headers='(linux|crypto|rdma|net|asm|uapi/rdma)/[a-z0-9_/-]+\.h'
 
 layer uapi/rdma '(linux/types|rdma/bellhop-[a-z]+)\.h'
 layer kernel/proto "$own|rdma/bellhop-abi\.h|(asm/[a-z]+|linux/(build_bug|compiler|crc32|errno|nospec|string|types)|assert|errno|stdbool|stddef|string|zlib)\.h"
-layer kernel "$own|proto/$own|compat/ops\.h|$kernel_headers"
+layer kernel "$own|proto/$own|compat/(ops|crc32)\.h|$kernel_headers"
 layer kernel/compat "$own|\.\./$own|$kernel_headers"
-layer kernel/compat/linux 'linux/[a-z_-]+\.h'
+layer kernel/compat/linux 'linux/[a-z0-9_-]+\.h'
 layer kernel/compat/rdma 'rdma/[a-z_]+\.h'
 # The standard library has no suffix; the system's headers are libc's and the kernel's user API.
 layer userspace "$own|[a-z_]+|rdma/[a-z_-]+\.h|infiniband/[a-z_]+\.h|sys/[a-z]+\.h|[a-z]+\.h"

@@ -13,6 +13,17 @@ using namespace vm;
 
 static constexpr uint32_t length = 1 << 20;
 
+/* Moves all of one region into the other, or back. */
+static int post_all(const Pair &pair, ibv_wr_opcode opcode, const Region &a, const Region &b,
+		    uint64_t id)
+{
+	return post(pair.a.qp, { .opcode = opcode,
+				 .sges = { a.sge(0, length) },
+				 .remote = b.address(),
+				 .rkey = b.mr.rkey(),
+				 .id = id });
+}
+
 /* Writes and reads back for @seconds; every byte is looked at. */
 static void expect_right_bytes(const Pair &pair, const Region &a, const Region &b, double seconds)
 {
@@ -23,12 +34,7 @@ static void expect_right_bytes(const Pair &pair, const Region &a, const Region &
 			const bool reads = opcode == IBV_WR_RDMA_READ;
 
 			fill((reads ? b : a).memory.bytes(), round + reads);
-			ASSERT_EQ(post(pair.a.qp, { .opcode = opcode,
-						    .sges = { a.sge(0, length) },
-						    .remote = b.address(),
-						    .rkey = b.mr.rkey(),
-						    .id = round }),
-				  0);
+			ASSERT_EQ(post_all(pair, opcode, a, b, round), 0);
 			expect(pair.a.send_cq, pair.a.qp, round);
 			ASSERT_EQ(std::memcmp(a.memory.data(), b.memory.data(), length), 0);
 		}
@@ -78,12 +84,7 @@ TEST(DemandTraffic, never_reads_pages_of_somebody_else)
 	uint32_t rounds = 0;
 
 	for (; !end.passed() && !testing::Test::HasFailure(); rounds++) {
-		ASSERT_EQ(post(pair.a.qp, { .opcode = IBV_WR_RDMA_READ,
-					    .sges = { a.sge(0, length) },
-					    .remote = b.address(),
-					    .rkey = b.mr.rkey(),
-					    .id = rounds }),
-			  0);
+		ASSERT_EQ(post_all(pair, IBV_WR_RDMA_READ, a, b, rounds), 0);
 		expect(pair.a.send_cq, pair.a.qp, rounds);
 		for (uint8_t byte : a.memory.bytes())
 			ASSERT_EQ(byte, 0);
@@ -101,12 +102,7 @@ TEST(DemandTraffic, gets_on_while_pages_go_as_fast_as_they_come)
 	Nuisance nuisance([&] { madvise(b.memory.data(), length, MADV_DONTNEED); });
 
 	for (uint64_t round = 0; round < 3; round++) {
-		ASSERT_EQ(post(pair.a.qp, { .opcode = IBV_WR_RDMA_WRITE,
-					    .sges = { a.sge(0, length) },
-					    .remote = b.address(),
-					    .rkey = b.mr.rkey(),
-					    .id = round }),
-			  0);
+		ASSERT_EQ(post_all(pair, IBV_WR_RDMA_WRITE, a, b, round), 0);
 		expect(pair.a.send_cq, pair.a.qp, round);
 	}
 	EXPECT_GT(nuisance.stop(), 0u);
@@ -149,12 +145,7 @@ TEST(DemandTraffic, is_right_while_pages_are_read_only_now_and_then)
 	/* Either all of it is there, or the request is refused. */
 	for (uint64_t round = 1; !end.passed() && !testing::Test::HasFailure(); round++) {
 		fill(a.memory.bytes(), round);
-		ASSERT_EQ(post(pair.a.qp, { .opcode = IBV_WR_RDMA_WRITE,
-					    .sges = { a.sge(0, length) },
-					    .remote = b.address(),
-					    .rkey = b.mr.rkey(),
-					    .id = round }),
-			  0);
+		ASSERT_EQ(post_all(pair, IBV_WR_RDMA_WRITE, a, b, round), 0);
 		const ibv_wc wc = pair.a.send_cq.next();
 		if (wc.status == IBV_WC_SUCCESS) {
 			ASSERT_EQ(std::memcmp(a.memory.data(), b.memory.data(), length), 0);
@@ -239,11 +230,7 @@ TEST(DemandTraffic, is_killed_at_any_time)
 			Nuisance nuisance([&] { madvise(b.memory.data(), length, MADV_DONTNEED); });
 
 			for (uint64_t id = 0;; id++) {
-				if (post(pair.a.qp, { .opcode = IBV_WR_RDMA_WRITE,
-						      .sges = { a.sge(0, length) },
-						      .remote = b.address(),
-						      .rkey = b.mr.rkey(),
-						      .id = id }))
+				if (post_all(pair, IBV_WR_RDMA_WRITE, a, b, id))
 					return 1;
 				expect(pair.a.send_cq, pair.a.qp, id);
 			}

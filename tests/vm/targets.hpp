@@ -218,8 +218,9 @@ private:
 		rts.attr.sq_psn = psn_;
 		EXPECT_EQ(end.qp.modify(to_init(path)), 0);
 		EXPECT_EQ(end.qp.modify(rtr), 0);
+		/* A packet may have broken it by then. */
 		if (sends)
-			EXPECT_EQ(end.qp.modify(rts), 0);
+			EXPECT_TRUE(!end.qp.modify(rts) || end.qp.state() == IBV_QPS_ERR);
 	}
 
 	Send some_request(const End &end, std::mt19937 &random) const

@@ -2,8 +2,8 @@
 /* copy.c: copies by the CPU. */
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 #include <asm/barrier.h>
-#include <asm/unaligned.h>
 #include "copy.h"
 
 #define TAIL_BYTES 64U

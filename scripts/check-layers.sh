@@ -31,7 +31,7 @@ layer uapi/rdma '(linux/types|rdma/bellhop-[a-z]+)\.h'
 layer kernel/proto "$own|rdma/bellhop-abi\.h|(asm/[a-z]+|linux/(build_bug|compiler|crc32|errno|nospec|string|types)|assert|errno|stdbool|stddef|string|zlib)\.h"
 layer kernel "$own|proto/$own|compat/(ops|crc32)\.h|$kernel_headers"
 layer kernel/compat "$own|\.\./$own|$kernel_headers"
-layer kernel/compat/linux 'linux/[a-z0-9_-]+\.h'
+layer kernel/compat/linux '(linux|asm)/[a-z0-9_-]+\.h'
 layer kernel/compat/rdma 'rdma/[a-z_]+\.h'
 # The standard library has no suffix; the system's headers are libc's and the kernel's user API.
 layer userspace "$own|[a-z_]+|rdma/[a-z_-]+\.h|infiniband/[a-z_]+\.h|sys/[a-z]+\.h|[a-z]+\.h"

@@ -9,19 +9,19 @@
 #include "mr.h"
 #include "resource.h"
 
-#ifndef BELLHOP_HAVE_CREATE_USER_CQ
-static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
-{
-	if (!udata)
-		return bellhop_cq_create_kernel(ibcq, attr);
-	return bellhop_cq_create(ibcq, attr,
-				 container_of(udata, struct uverbs_attr_bundle, driver_udata));
-}
-#else
 static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		     struct uverbs_attr_bundle *attrs)
 {
-	return bellhop_cq_create_kernel(ibcq, attr);
+	return attrs ? bellhop_cq_create(ibcq, attr, attrs) : bellhop_cq_create_kernel(ibcq, attr);
+}
+
+#ifndef BELLHOP_HAVE_CQ_ATTRS
+static int create_cq_by_udata(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+			      struct ib_udata *udata)
+{
+	return create_cq(ibcq, attr,
+			 udata ? container_of(udata, struct uverbs_attr_bundle, driver_udata)
+			       : NULL);
 }
 #endif
 
@@ -40,20 +40,31 @@ static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 
 }
 
 static struct ib_mr *reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
-					int fd, int access, struct ib_udata *udata)
+					int fd, int access, struct uverbs_attr_bundle *attrs)
 {
-	struct uverbs_attr_bundle *attrs =
-		container_of(udata, struct uverbs_attr_bundle, driver_udata);
-
 	return bellhop_dmabuf_register(ibpd, offset, length, iova, fd, access, NULL, attrs);
 }
+
+#ifndef BELLHOP_HAVE_DMABUF_ATTRS
+static struct ib_mr *reg_user_mr_dmabuf_by_udata(struct ib_pd *ibpd, u64 offset, u64 length,
+						 u64 iova, int fd, int access,
+						 struct ib_udata *udata)
+{
+	return reg_user_mr_dmabuf(ibpd, offset, length, iova, fd, access,
+				  container_of(udata, struct uverbs_attr_bundle, driver_udata));
+}
+#endif
 #endif
 
 static const struct ib_device_ops adapted_ops = {
 #ifdef BELLHOP_HAVE_CREATE_USER_CQ
 	.create_user_cq = bellhop_cq_create,
 #endif
+#ifdef BELLHOP_HAVE_CQ_ATTRS
 	.create_cq = create_cq,
+#else
+	.create_cq = create_cq_by_udata,
+#endif
 #ifdef BELLHOP_HAVE_FILL_RES_SRQ
 	.fill_res_srq_entry = bellhop_resource_fill_srq,
 #endif
@@ -62,7 +73,11 @@ static const struct ib_device_ops adapted_ops = {
 	.reg_user_mr_dmabuf = bellhop_dmabuf_register,
 #else
 	.reg_user_mr = reg_user_mr,
+#ifdef BELLHOP_HAVE_DMABUF_ATTRS
 	.reg_user_mr_dmabuf = reg_user_mr_dmabuf,
+#else
+	.reg_user_mr_dmabuf = reg_user_mr_dmabuf_by_udata,
+#endif
 #endif
 #ifdef BELLHOP_HAVE_RESIZE_USER_CQ
 	.resize_user_cq = bellhop_cq_resize,

@@ -26,6 +26,16 @@ struct Prey {
 	uint32_t datagram_qpns[2]; /* but not the keys that these QPs want */
 };
 
+/** Has a victim stop within @seconds, and expects that nothing happened to it. */
+inline void expect_unharmed(const Line &line, Child &child, double seconds)
+{
+	EXPECT_TRUE(line.tell(uint8_t(0))) << "the victim has gone early";
+	std::optional<int> status = child.wait(seconds);
+	ASSERT_TRUE(status) << "the victim hangs";
+	ASSERT_TRUE(WIFEXITED(*status)) << "the victim was ended by signal " << WTERMSIG(*status);
+	EXPECT_EQ(WEXITSTATUS(*status), 0) << "the victim's traffic was disturbed";
+}
+
 /** What it sends, writes and reads must arrive, however long it takes; datagrams, too. */
 class Victim
 {
@@ -53,12 +63,7 @@ public:
 	/** Has it stop, and expects that nothing happened to it. */
 	void expect_unharmed()
 	{
-		EXPECT_TRUE(line_.tell(uint8_t(0))) << "the victim has gone early";
-		std::optional<int> status = child_.wait(2 * patience);
-		ASSERT_TRUE(status) << "the victim hangs";
-		ASSERT_TRUE(WIFEXITED(*status))
-			<< "the victim was ended by signal " << WTERMSIG(*status);
-		EXPECT_EQ(WEXITSTATUS(*status), 0) << "the victim's traffic was disturbed";
+		vm::expect_unharmed(line_, child_, 2 * patience);
 	}
 
 private:

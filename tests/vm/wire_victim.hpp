@@ -7,6 +7,7 @@
 #include "line.hpp"
 #include "shared.hpp"
 #include "terminals.hpp"
+#include "victim.hpp"
 
 namespace vm
 {
@@ -139,12 +140,7 @@ public:
 	/** Has it stop, and expects that nothing happened to it. */
 	void expect_unharmed()
 	{
-		EXPECT_TRUE(line_.tell(uint8_t(0))) << "the victim has gone early";
-		std::optional<int> status = child_.wait(3 * patience);
-		ASSERT_TRUE(status) << "the victim hangs";
-		ASSERT_TRUE(WIFEXITED(*status))
-			<< "the victim was ended by signal " << WTERMSIG(*status);
-		EXPECT_EQ(WEXITSTATUS(*status), 0) << "the victim's traffic was disturbed";
+		vm::expect_unharmed(line_, child_, 3 * patience);
 	}
 
 private:

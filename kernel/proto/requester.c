@@ -203,7 +203,7 @@ bool bellhop_requester_next(struct bellhop_requester *requester, u64 now_ns,
 	return true;
 }
 
-static void go_back(struct bellhop_requester *requester)
+static void rewind_to_una(struct bellhop_requester *requester)
 {
 	requester->sent = requester->una;
 	requester->sending = requester->unacked;
@@ -213,13 +213,18 @@ static void go_back(struct bellhop_requester *requester)
 	requester->repair_end = 0;
 }
 
+static void go_back(struct bellhop_requester *requester)
+{
+	bellhop_probe_forget(&requester->probe);
+	rewind_to_una(requester);
+}
+
 static struct bellhop_requester_plan try_again(struct bellhop_requester *requester, u64 now_ns)
 {
 	struct bellhop_retry_plan plan = bellhop_retry_silent(&requester->retry);
 
 	if (plan.give_up)
 		return fail(BELLHOP_REASON_SILENT);
-	bellhop_probe_forget(&requester->probe);
 	go_back(requester);
 	/*
 	 * A responder that is slow is not helped by hearing everything once more: up to four times
@@ -263,7 +268,6 @@ static struct bellhop_requester_plan wait_until_ready(struct bellhop_requester *
 
 	if (plan.give_up)
 		return fail(BELLHOP_REASON_RNR);
-	bellhop_probe_forget(&requester->probe);
 	go_back(requester);
 	disarm(requester);
 	requester->resume_ns = now_ns + plan.wait_ns;
@@ -451,7 +455,7 @@ struct bellhop_requester_plan bellhop_requester_expire(struct bellhop_requester 
 	if (!bellhop_probe_is_due(&requester->probe, now_ns))
 		return just(BELLHOP_REQUESTER_DROP);
 	bellhop_probe_go_back(&requester->probe, requester->sent, requester->reads);
-	go_back(requester);
+	rewind_to_una(requester);
 	requester->allowed = 1;
 	bellhop_probe_arm(&requester->probe, now_ns);
 	return just(BELLHOP_REQUESTER_GO_ON);
@@ -485,7 +489,6 @@ bool bellhop_requester_abandon(struct bellhop_requester *requester, u32 *request
 
 void bellhop_requester_rest(struct bellhop_requester *requester, u64 until_ns)
 {
-	bellhop_probe_forget(&requester->probe);
 	go_back(requester);
 	/* It is no try that failed. */
 	bellhop_retry_progress(&requester->retry);

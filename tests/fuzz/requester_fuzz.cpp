@@ -144,8 +144,7 @@ private:
 			REQUIRE(request == done_++ % kDepth);
 	}
 
-	/* Something but an acknowledgment is waited for: of what was sent, or of the whole of it.
-	 */
+	/* Something but an acknowledgment is waited for: of what was sent, or of all of it. */
 	bool waits_for_answers(bool whole) const
 	{
 		for (u32 i = r_.unacked; i != r_.newest; i++) {

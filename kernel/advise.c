@@ -63,9 +63,8 @@ static int fetch(const struct bellhop_need *need, bool wait)
 {
 	/* Of the caller's own pages those at hand are found at once. */
 	if (wait || need->how == BELLHOP_FETCH_PRESENT)
-		return min_t(s64, 0,
-			     bellhop_demand_fetch_all(need->demand, need->offset, need->length,
-						      need->how));
+		return bellhop_demand_fetch_all(need->demand, need->offset, need->length,
+						need->how);
 	/* It is advice, which is lost without memory. */
 	bellhop_fault_put(bellhop_fault_start(need, 0));
 	return 0;

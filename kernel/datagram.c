@@ -128,11 +128,14 @@ static enum bellhop_sl build_header(const struct bellhop_qp *qp, u8 grh[BELLHOP_
 	return bellhop_grh_build(grh, &route, wqe->length, wqe->op->traits & BELLHOP_OP_IMM);
 }
 
-u16 bellhop_datagram_vlan(const struct bellhop_qp *qp, const union ib_gid *dgid)
+u16 bellhop_datagram_vlan(const struct bellhop_qp *qp, const u8 *dgid)
 {
+	union ib_gid gid;
+
 	if (qp->ibqp.qp_type != IB_QPT_GSI)
 		return 0;
-	return bellhop_port_vlan(qp->device, dgid);
+	memcpy(&gid, dgid, sizeof(gid));
+	return bellhop_port_vlan(qp->device, &gid);
 }
 
 struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bellhop_qp *peer)
@@ -147,7 +150,6 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	enum bellhop_counter why;
 	enum bellhop_reason reason;
 	u8 grh[BELLHOP_GRH_BYTES];
-	union ib_gid dgid;
 
 	lockdep_assert_held(&peer->slot->lock);
 
@@ -167,8 +169,7 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 	}
 	if (!reason) {
 		completion.sl = build_header(qp, grh);
-		memcpy(&dgid, wqe->av.dgid, sizeof(dgid));
-		completion.vlan = bellhop_datagram_vlan(peer, &dgid);
+		completion.vlan = bellhop_datagram_vlan(peer, wqe->av.dgid);
 		result = bellhop_carry_datagram(qp, peer, grh);
 		if (result.reason == BELLHOP_REASON_ABSENT) {
 			bellhop_receive_give_back(peer);

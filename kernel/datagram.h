@@ -12,7 +12,6 @@
 
 struct bellhop_arrival;
 struct bellhop_qp;
-union ib_gid;
 
 /**
  * bellhop_datagram_address() - finds out where the entry that was fetched goes
@@ -46,14 +45,14 @@ struct bellhop_answer bellhop_datagram_deliver(struct bellhop_qp *qp, struct bel
 /**
  * bellhop_datagram_vlan() - what a completion says of the VLAN that a datagram has come by
  * @qp: who gets it
- * @dgid: where it was sent to
+ * @dgid: the GID where it was sent to, 16 bytes
  *
  * The core finds the address that a management datagram was for by its VLAN; nobody else is told.
  *
  * Context: any but hard interrupts.
  * Return: one more than the VLAN's number, or 0.
  */
-u16 bellhop_datagram_vlan(const struct bellhop_qp *qp, const union ib_gid *dgid);
+u16 bellhop_datagram_vlan(const struct bellhop_qp *qp, const u8 *dgid);
 
 /**
  * bellhop_datagram_route() - where from and to the entry goes that was fetched

@@ -149,7 +149,7 @@ static enum bellhop_counter take(const struct bellhop_arrival *arrival, struct b
 	}
 	if (!reason) {
 		completion.sl = bellhop_wire_header(arrival, grh);
-		completion.vlan = bellhop_datagram_vlan(qp, &arrival->dgid);
+		completion.vlan = bellhop_datagram_vlan(qp, arrival->dgid.raw);
 		reason = fill(arrival, qp, grh);
 	}
 	if (reason == BELLHOP_REASON_ABSENT) {

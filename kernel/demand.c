@@ -307,11 +307,11 @@ s64 bellhop_demand_fetch(struct bellhop_demand *demand, u64 offset, u64 length,
 	return min_t(u64, length, (got << PAGE_SHIFT) - offset_in_page(demand->start + offset));
 }
 
-s64 bellhop_demand_fetch_all(struct bellhop_demand *demand, u64 offset, u64 length,
+int bellhop_demand_fetch_all(struct bellhop_demand *demand, u64 offset, u64 length,
 			     enum bellhop_fetch how)
 {
 	u64 done = 0;
-	s64 got = 0;
+	s64 got;
 
 	while (done < length) {
 		got = bellhop_demand_fetch(demand, offset + done, length - done, how);
@@ -319,5 +319,5 @@ s64 bellhop_demand_fetch_all(struct bellhop_demand *demand, u64 offset, u64 leng
 			return got;
 		done += got;
 	}
-	return done;
+	return 0;
 }

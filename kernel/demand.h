@@ -122,10 +122,10 @@ s64 bellhop_demand_fetch(struct bellhop_demand *demand, u64 offset, u64 length,
  * @how: see there
  *
  * Context: as bellhop_demand_fetch().
- * Return: @length; 0 when pages are not at hand and nothing else is wanted; or an error of
+ * Return: 0, also when pages are not at hand and nothing else is wanted; or an error of
  * bellhop_demand_fetch().
  */
-s64 bellhop_demand_fetch_all(struct bellhop_demand *demand, u64 offset, u64 length,
+int bellhop_demand_fetch_all(struct bellhop_demand *demand, u64 offset, u64 length,
 			     enum bellhop_fetch how);
 
 #endif

@@ -23,7 +23,7 @@
  * @need: what for; its demand is referenced
  * @qpn: who is to be woken, or 0
  * @done: it has ended; written by the worker after @got
- * @got: bytes from the first on; or an error
+ * @got: 0 or more; or an error
  */
 struct bellhop_fault {
 	struct work_struct work;

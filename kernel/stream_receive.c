@@ -173,6 +173,13 @@ static void keep(const struct bellhop_arrival *arrival, struct bellhop_qp *qp, u
 		bellhop_acceptor_lose(&stream->acceptor, place);
 }
 
+/* The acceptor, or its replies, have answered already. */
+static void fail(struct bellhop_qp *qp, enum bellhop_reason reason)
+{
+	bellhop_counters_count(&qp->device->counters, bellhop_counter_of(reason));
+	bellhop_receive_refuse(qp, reason);
+}
+
 static void accept(const struct bellhop_arrival *arrival, struct bellhop_qp *qp)
 {
 	struct bellhop_acceptor *acceptor = &qp->stream->acceptor;
@@ -182,10 +189,8 @@ static void accept(const struct bellhop_arrival *arrival, struct bellhop_qp *qp)
 
 	if (plan.abandons && qp->recv.busy)
 		bellhop_receive_give_back(qp);
-	if (plan.verdict == BELLHOP_ACCEPTOR_REFUSE) {
-		bellhop_counters_count(&qp->device->counters, bellhop_counter_of(plan.reason));
-		bellhop_receive_refuse(qp, plan.reason);
-	}
+	if (plan.verdict == BELLHOP_ACCEPTOR_REFUSE)
+		fail(qp, plan.reason);
 	if (plan.verdict == BELLHOP_ACCEPTOR_KEEP)
 		keep(arrival, qp, plan.place);
 	if (plan.verdict != BELLHOP_ACCEPTOR_EXECUTE)
@@ -347,8 +352,7 @@ static struct sk_buff *build(struct bellhop_qp *qp, struct dst_entry *dst)
 		bellhop_replies_refuse(&stream->acceptor.replies, &packet,
 				       bellhop_syndrome_encode(BELLHOP_SYNDROME_NAK,
 							       BELLHOP_NAK_REMOTE_ACCESS_ERROR));
-		bellhop_counters_count(&qp->device->counters, bellhop_counter_of(reason));
-		bellhop_receive_refuse(qp, reason);
+		fail(qp, reason);
 	}
 	return NULL;
 }
